@@ -1,0 +1,63 @@
+/*
+  What the binding files share: the module's parts and the way from a budget's tick to Python.
+*/
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstring>
+#include <memory>
+
+#include "base/budget.h"
+#include "task/task.h"
+
+namespace surefoot {
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+void bind_task(nb::module_& module);
+void bind_python_task(nb::module_& module);
+void bind_search(nb::module_& module);
+
+// A budget that listens to Ctrl-C and reports to `progress` (a callable with states, expanded, depth, bytes, seconds; or None). A Python error raised there stops
+// the search; call raise_pending() when it has returned.
+class PythonBudget {
+public:
+    PythonBudget(double max_seconds, std::uint64_t max_bytes, std::uint64_t max_states, nb::object progress);
+    Budget& budget() { return budget_; }
+    void raise_pending();
+
+private:
+    bool tick(const Progress& progress);
+
+    nb::object progress_;
+    std::unique_ptr<nb::python_error> error_;
+    Budget budget_;
+};
+
+const char* name_of(StopReason reason);
+
+inline nb::bytes to_bytes(const Word* words, std::size_t count) {
+    return nb::bytes(reinterpret_cast<const char*>(words), count * sizeof(Word));
+}
+
+// The words of one or more packed states. Throws if the length does not fit.
+inline std::vector<Word> to_words(const nb::bytes& bytes, std::size_t words_per_state) {
+    if (bytes.size() % (words_per_state * sizeof(Word)) != 0) throw std::invalid_argument("not a packed state of this task");
+    std::vector<Word> words(bytes.size() / sizeof(Word));
+    std::memcpy(words.data(), bytes.c_str(), bytes.size());
+    return words;
+}
+
+// The words of exactly one packed state.
+inline std::vector<Word> to_state(const nb::bytes& bytes, std::size_t words_per_state) {
+    if (bytes.size() != words_per_state * sizeof(Word)) throw std::invalid_argument("not a packed state of this task");
+    return to_words(bytes, words_per_state);
+}
+
+}  // namespace surefoot

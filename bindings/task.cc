@@ -1,0 +1,214 @@
+#include "bindings.h"
+#include "task/compiled_task.h"
+#include "task/starts.h"
+
+namespace surefoot {
+
+namespace {
+
+// (type, lower, upper, is_scratch); the bounds of reals as bit patterns
+using VariableTuple = std::tuple<int, std::int64_t, std::int64_t, bool>;
+// (op, type, a, b, c, bits); -1: no operand
+using NodeTuple = std::tuple<int, int, std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
+// (variable, length, position, value, lower, upper, group); -1: no node
+using AssignmentTuple =
+    std::tuple<std::uint32_t, std::uint32_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
+// (probabilities, assignments)
+using OutcomeTuple = std::tuple<std::vector<std::int64_t>, std::vector<AssignmentTuple>>;
+// (action, guard, outcomes)
+using EdgeTuple = std::tuple<std::uint32_t, std::int64_t, std::vector<OutcomeTuple>>;
+
+NodeId node_id(std::int64_t id) { return id < 0 ? kNoNode : static_cast<NodeId>(id); }
+
+VariableSpec variable_of(const VariableTuple& from) {
+    const auto& [type, lower, upper, is_scratch] = from;
+    VariableSpec spec;
+    spec.type = static_cast<Type>(type);
+    spec.is_scratch = is_scratch;
+    if (spec.type == Type::real) {
+        spec.real_lower = as_real(lower);
+        spec.real_upper = as_real(upper);
+    } else {
+        spec.lower = lower;
+        spec.upper = upper;
+    }
+    return spec;
+}
+
+Node node_of(const NodeTuple& from) {
+    const auto& [op, type, a, b, c, bits] = from;
+    return {static_cast<Op>(op), static_cast<Type>(type), node_id(a), node_id(b), node_id(c), bits};
+}
+
+AssignmentSpec assignment_of(const AssignmentTuple& from) {
+    const auto& [variable, length, position, value, lower, upper, group] = from;
+    return {variable, length, node_id(position), node_id(value), node_id(lower), node_id(upper), group};
+}
+
+EdgeSpec edge_of(const EdgeTuple& from) {
+    const auto& [action, guard, outcomes] = from;
+    EdgeSpec edge{action, node_id(guard), {}};
+    for (const auto& [probabilities, assignments] : outcomes) {
+        OutcomeSpec& outcome = edge.outcomes.emplace_back();
+        for (std::int64_t id : probabilities) outcome.probabilities.push_back(node_id(id));
+        for (const AssignmentTuple& assignment : assignments) outcome.assignments.push_back(assignment_of(assignment));
+    }
+    return edge;
+}
+
+std::unique_ptr<CompiledTask> make_task(const std::vector<VariableTuple>& variables, std::vector<std::int64_t> scratch_start,
+                                        const std::vector<NodeTuple>& nodes, std::uint32_t num_actions, std::uint32_t first_silent,
+                                        const std::vector<EdgeTuple>& edges, std::int64_t fail, std::int64_t goal,
+                                        std::int64_t start, std::int64_t distance) {
+    TaskSpec spec;
+    for (const VariableTuple& variable : variables) spec.variables.push_back(variable_of(variable));
+    spec.scratch_start = std::move(scratch_start);
+    for (const NodeTuple& node : nodes) spec.nodes.push_back(node_of(node));
+    spec.num_actions = num_actions;
+    spec.first_silent = first_silent;
+    for (const EdgeTuple& edge : edges) spec.edges.push_back(edge_of(edge));
+    spec.fail = node_id(fail);
+    spec.goal = node_id(goal);
+    spec.start = node_id(start);
+    spec.distance = node_id(distance);
+    return std::make_unique<CompiledTask>(spec);
+}
+
+nb::bytes pack(const CompiledTask& task, const std::vector<std::int64_t>& values) {
+    const Layout& layout = task.layout();
+    if (values.size() != layout.num_variables()) throw std::invalid_argument("one value per variable");
+    std::vector<Word> state(layout.words());
+    for (std::size_t v = 0; v < values.size(); ++v) {
+        if (!layout.fits(v, values[v])) throw std::invalid_argument("value out of range");
+        layout.set(state.data(), v, values[v]);
+    }
+    return to_bytes(state.data(), state.size());
+}
+
+nb::tuple unpack(const CompiledTask& task, const nb::bytes& bytes) {
+    const std::vector<Word> state = to_state(bytes, task.words());
+    nb::list values;
+    for (std::size_t v = 0; v < task.layout().num_variables(); ++v) {
+        const std::int64_t bits = task.layout().value(state.data(), v);
+        switch (task.layout().variable(v).type) {
+            case Type::boolean: values.append(bits != 0); break;
+            case Type::integer: values.append(bits); break;
+            case Type::real: values.append(as_real(bits)); break;
+        }
+    }
+    return nb::tuple(values);
+}
+
+nb::object constant_value(const std::vector<NodeTuple>& nodes) {
+    const Layout layout{{}};
+    Pool pool(layout);
+    for (const NodeTuple& node : nodes) pool.add(node_of(node));
+    const auto root = static_cast<NodeId>(nodes.size() - 1);
+    Constants constants;
+    const Program program(pool, std::span(&root, 1), constants);
+    Registers registers(constants, program.num_registers());
+    const EvalError error = program.run(nullptr, nullptr, registers.base());
+    if (error != EvalError::none) throw ModelError(name_of(error), -1, -1, {}, {});
+    const std::int64_t bits = registers.base()[program.result(0)];
+    if (pool[root].type == Type::real) return nb::cast(as_real(bits));
+    if (pool[root].type == Type::boolean) return nb::cast(bits != 0);
+    return nb::cast(bits);
+}
+
+nb::tuple sample_starts(const CompiledTask& task, std::size_t count, std::uint64_t seed, double max_seconds, std::uint64_t max_tries) {
+    PythonBudget budget(max_seconds, ~std::uint64_t{0}, ~std::uint64_t{0}, nb::none());
+    StartEnumerator::Sample sample;
+    {
+        nb::gil_scoped_release let_other_threads_run;
+        const StartEnumerator starts(task);
+        Random random(seed, 0);
+        sample = starts.is_finite() ? starts.sample_by_listing(count, random, budget.budget())
+                                    : starts.sample_by_rejection(count, max_tries, random, budget.budget());
+    }
+    budget.raise_pending();
+    return nb::make_tuple(to_bytes(sample.states.data(), sample.states.size()), name_of(sample.stopped));
+}
+
+nb::dict op_numbers() {
+    static const char* const names[] = {"constant", "variable", "cell", "to_real", "not", "and", "or", "implies", "ite", "eq", "ne",
+                                        "lt", "le", "gt", "ge", "neg", "add", "sub", "mul", "div", "mod", "min", "max", "abs",
+                                        "pow", "log", "floor", "ceil", "trc", "sgn"};
+    static_assert(std::size(names) == static_cast<std::size_t>(Op::sign) + 1);
+    nb::dict numbers;
+    for (std::size_t i = 0; i < std::size(names); ++i) numbers[names[i]] = i;
+    return numbers;
+}
+
+template <typename Call>
+auto with_stepper(const Task& task, const nb::bytes& bytes, Call call) {
+    const std::vector<Word> state = to_state(bytes, task.words());
+    const std::unique_ptr<Stepper> stepper = task.stepper();
+    return call(*stepper, state.data());
+}
+
+std::vector<std::uint32_t> applicable(const Task& task, const nb::bytes& state) {
+    return with_stepper(task, state, [](Stepper& stepper, const Word* words) {
+        std::vector<ActionId> actions;
+        stepper.applicable(words, actions);
+        std::vector<std::uint32_t> numbers;
+        for (ActionId action : actions) numbers.push_back(index(action));
+        return numbers;
+    });
+}
+
+nb::list outcomes(const Task& task, const nb::bytes& state, std::uint32_t action) {
+    return with_stepper(task, state, [&](Stepper& stepper, const Word* words) {
+        Expansion expansion;
+        stepper.outcomes(words, ActionId{action}, expansion);
+        nb::list states;
+        for (std::size_t at = 0; at < expansion.words.size(); at += task.words()) {
+            states.append(to_bytes(expansion.words.data() + at, task.words()));
+        }
+        return states;
+    });
+}
+
+int kind(const Task& task, const nb::bytes& state) {
+    return with_stepper(task, state, [](Stepper& stepper, const Word* words) { return static_cast<int>(stepper.kind(words)); });
+}
+
+}  // namespace
+
+void bind_task(nb::module_& module) {
+    module.attr("OPS") = op_numbers();
+    module.def("constant_value", &constant_value, "nodes"_a, "Return the value of an expression without variables; its root is the last node.");
+
+    nb::class_<Task>(module, "Task", "A task as the searches see it. States are bytes.")
+        .def_prop_ro("words", &Task::words, "Eight-byte words per packed state.")
+        .def_prop_ro("bits", &Task::bits, "Bits of a packed state that carry information.")
+        .def("applicable", &applicable, "state"_a, "Return the applicable actions, ascending.")
+        .def("outcomes", &outcomes, "state"_a, "action"_a, "Return the outcomes of an action, without duplicates.")
+        .def("enabled_edges",
+             [](const Task& task, const nb::bytes& state) {
+                 return with_stepper(task, state, [](Stepper& stepper, const Word* words) { return stepper.enabled_edges(words); });
+             },
+             "state"_a, "Return the numbers of the enabled edges, ascending.")
+        .def("kind", &kind, "state"_a, "Return 0 for an open state, 1 for fail, 2 for goal.");
+
+    nb::class_<CompiledTask, Task>(module, "CompiledTask", "A declarative task, compiled.")
+        .def(nb::new_(&make_task), nb::kw_only(), "variables"_a, "scratch_start"_a, "nodes"_a, "num_actions"_a, "first_silent"_a,
+             "edges"_a, "fail"_a, "goal"_a, "start"_a, "distance"_a)
+        .def_prop_ro("residuals", [](const CompiledTask& task) { return task.index().num_residuals(); },
+                     "How many conditions are not settled by the guard index alone.")
+        .def("pack", &pack, "values"_a, "Return the packed state; reals are given as bit patterns.")
+        .def("unpack", &unpack, "state"_a, "Return the values of a packed state.")
+        .def("is_start", [](const CompiledTask& task, const nb::bytes& state) { return task.is_start(to_state(state, task.words()).data()); },
+             "state"_a, "Return whether the start condition holds.")
+        .def("is_goal_condition",
+             [](const CompiledTask& task, const nb::bytes& state) { return task.is_goal_condition(to_state(state, task.words()).data()); },
+             "state"_a, "Return whether the goal condition holds, whatever the fail condition says.")
+        .def("distance_to_fail",
+             [](const CompiledTask& task, const nb::bytes& state) { return task.distance_to_fail(to_state(state, task.words()).data()); },
+             "state"_a, "Return how far the state is from fail.")
+        .def("has_finite_starts", [](const CompiledTask& task) { return StartEnumerator(task).is_finite(); },
+             "Return whether the start condition leaves no real variable a choice.")
+        .def("sample_starts", &sample_starts, nb::kw_only(), "count"_a, "seed"_a, "max_seconds"_a, "max_tries"_a,
+             "Return start states drawn uniformly, and why drawing stopped early if it did.");
+}
+
+}  // namespace surefoot

@@ -1,0 +1,74 @@
+#include "search/simulate.h"
+
+namespace surefoot {
+
+namespace {
+
+class Walker {
+public:
+    Walker(const Task& task, SimplePolicy policy, Random& random)
+        : task_(task), policy_(policy), random_(random), stepper_(task.stepper()) {}
+
+    // Take one step from the last state of `run`; false if the run has ended.
+    bool step(Run& run) {
+        state_.assign(run.states.end() - static_cast<std::ptrdiff_t>(task_.words()), run.states.end());
+        const StateKind kind = stepper_->kind(state_.data());
+        if (kind != StateKind::open) {
+            run.result = kind == StateKind::fail ? RunResult::fail : RunResult::goal;
+            return false;
+        }
+        stepper_->applicable(state_.data(), actions_);
+        if (actions_.empty()) {
+            run.result = RunResult::dead_end;
+            return false;
+        }
+        const ActionId action = decide();
+        stepper_->outcomes(state_.data(), action, expansion_);
+        const std::size_t width = task_.words();
+        const auto from = expansion_.words.begin() +
+                          static_cast<std::ptrdiff_t>(random_.below(expansion_.words.size() / width) * width);
+        run.states.insert(run.states.end(), from, from + static_cast<std::ptrdiff_t>(width));
+        run.actions.push_back(index(action));
+        return true;
+    }
+
+private:
+    // Silent actions are only taken where nothing else is applicable; the environment then picks one.
+    ActionId decide() {
+        std::size_t count = 0;
+        while (count < actions_.size() && index(actions_[count]) < task_.first_silent()) ++count;
+        if (count == 0) return actions_[random_.below(actions_.size())];
+        return policy_ == SimplePolicy::first ? actions_[0] : actions_[random_.below(count)];
+    }
+
+    const Task& task_;
+    SimplePolicy policy_;
+    Random& random_;
+    std::unique_ptr<Stepper> stepper_;
+    std::vector<Word> state_;
+    std::vector<ActionId> actions_;
+    Expansion expansion_;
+};
+
+}  // namespace
+
+Run simulate(const Task& task, const Word* start, SimplePolicy policy, std::uint64_t max_steps, Random& random, Budget& budget) {
+    Run run;
+    run.states.assign(start, start + task.words());
+    Walker walker(task, policy, random);
+    while (walker.step(run)) {
+        // The limit is on steps, not on states: a run that ends after exactly max_steps is not cut.
+        if (run.actions.size() > max_steps) {
+            run.states.resize(run.states.size() - task.words());
+            run.actions.pop_back();
+            run.result = RunResult::cut;
+            return run;
+        }
+        const std::uint64_t bytes = run.states.size() * sizeof(Word) + run.actions.size() * 4;
+        run.stopped = budget.poll({run.actions.size(), run.actions.size(), 0, bytes, 0});
+        if (run.stopped != StopReason::none) return run;
+    }
+    return run;
+}
+
+}  // namespace surefoot

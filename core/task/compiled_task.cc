@@ -1,0 +1,266 @@
+#include "task/compiled_task.h"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <numeric>
+
+namespace surefoot {
+
+namespace {
+
+constexpr std::size_t kFail = 0;
+constexpr std::size_t kGoal = 1;
+constexpr std::size_t kFirstEdge = 2;
+
+std::string shown(const Layout& layout, const EffectError& error) {
+    if (!error.has_value) return {};
+    const bool is_real = layout.variable(static_cast<std::size_t>(error.variable)).type == Type::real;
+    if (!is_real) return std::to_string(error.bits);
+    char text[32];
+    const auto end = std::to_chars(text, text + sizeof text, as_real(error.bits)).ptr;
+    return {text, end};
+}
+
+void check_nodes(const Pool& pool, const TaskSpec& spec) {
+    const auto check = [&](NodeId node) {
+        if (node != kNoNode && node >= pool.size()) throw std::invalid_argument("no such node");
+    };
+    for (NodeId node : {spec.fail, spec.goal, spec.start, spec.distance}) {
+        check(node);
+        if (node == kNoNode) continue;
+        const auto variables = pool.variables_of(node);
+        const bool reads_scratch = !variables.empty() && variables.back() >= pool.layout().num_variables();
+        if (reads_scratch) throw std::invalid_argument("a condition reads a scratch variable");
+    }
+    for (const EdgeSpec& edge : spec.edges) {
+        if (edge.action >= spec.num_actions) throw std::invalid_argument("no such action");
+        check(edge.guard);
+        for (const OutcomeSpec& outcome : edge.outcomes) {
+            for (NodeId node : outcome.probabilities) check(node);
+            for (const AssignmentSpec& a : outcome.assignments) {
+                for (NodeId node : {a.position, a.value, a.lower, a.upper}) check(node);
+                const std::size_t end = std::size_t{a.variable} + std::max<std::size_t>(a.length, 1);
+                if (end > pool.layout().num_all()) throw std::invalid_argument("no such variable");
+            }
+        }
+    }
+}
+
+}  // namespace
+
+CompiledTask::CompiledTask(const TaskSpec& spec)
+    : layout_(spec.variables), pool_(layout_), num_actions_(spec.num_actions), first_silent_(spec.first_silent),
+      scratch_start_(spec.scratch_start), has_fail_(spec.fail != kNoNode), has_goal_(spec.goal != kNoNode),
+      start_(spec.start) {
+    if (scratch_start_.size() != layout_.num_scratch()) throw std::invalid_argument("scratch values");
+    for (const Node& node : spec.nodes) pool_.add(node);
+    check_nodes(pool_, spec);
+    add_edges(spec);
+    start_program_ = condition(spec.start);
+    goal_program_ = condition(spec.goal);
+    distance_program_ = condition(spec.distance);
+}
+
+std::optional<Program> CompiledTask::condition(NodeId node) {
+    if (node == kNoNode) return std::nullopt;
+    Program program(pool_, std::span(&node, 1), constants_);
+    num_registers_ = std::max(num_registers_, program.num_registers());
+    return program;
+}
+
+// Edges in the order of their actions: the choices of a state then come out by ascending action.
+void CompiledTask::add_edges(const TaskSpec& spec) {
+    std::vector<std::size_t> order(spec.edges.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+        return spec.edges[a].action < spec.edges[b].action;
+    });
+    std::vector<NodeId> conditions{spec.fail, spec.goal};
+    for (std::size_t number : order) {
+        const EdgeSpec& from = spec.edges[number];
+        Edge edge{ActionId{from.action}, static_cast<std::int64_t>(number), {}};
+        for (const OutcomeSpec& outcome : from.outcomes) {
+            std::optional<Program> probabilities;
+            if (!outcome.probabilities.empty()) {
+                probabilities.emplace(pool_, outcome.probabilities, constants_);
+                num_registers_ = std::max(num_registers_, probabilities->num_registers());
+            }
+            edge.outcomes.push_back({std::move(probabilities), Effect(pool_, outcome.assignments, constants_)});
+            num_registers_ = std::max(num_registers_, edge.outcomes.back().effect.num_registers());
+        }
+        edges_.push_back(std::move(edge));
+        conditions.push_back(from.guard);
+    }
+    index_ = std::make_unique<GuardIndex>(pool_, conditions, constants_);
+    num_registers_ = std::max(num_registers_, index_->max_registers());
+}
+
+Workspace CompiledTask::workspace() const { return {constants_, num_registers_, scratch_start_}; }
+
+std::int64_t CompiledTask::evaluate(const Program& program, const Word* state) const {
+    Workspace memory = workspace();
+    const EvalError error = program.run(state, memory.scratch.data(), memory.registers.base());
+    if (error != EvalError::none) {
+        throw ModelError(name_of(error), -1, -1, {}, std::vector<Word>(state, state + words()));
+    }
+    return memory.registers.base()[program.result(0)];
+}
+
+bool CompiledTask::is_start(const Word* state) const {
+    return !start_program_ || evaluate(*start_program_, state) != 0;
+}
+
+bool CompiledTask::is_goal_condition(const Word* state) const {
+    return goal_program_ && evaluate(*goal_program_, state) != 0;
+}
+
+double CompiledTask::distance_to_fail(const Word* state) const {
+    if (!distance_program_) return std::numeric_limits<double>::infinity();
+    return as_real(evaluate(*distance_program_, state));
+}
+
+class CompiledStepper : public Stepper {
+public:
+    explicit CompiledStepper(const CompiledTask& task)
+        : task_(task), index_(*task.index_), memory_(task.workspace()), candidates_(index_.row_words()) {}
+
+    StateKind kind(const Word* state) override {
+        index_.find(state, candidates_.data());
+        return kind_of_candidates(state);
+    }
+
+    void expand(const Word* state, Expansion& expansion) override {
+        expansion.clear();
+        index_.find(state, candidates_.data());
+        expansion.kind = kind_of_candidates(state);
+        if (expansion.kind != StateKind::open) return;
+        for_each_enabled(state, kAnyAction, [&](const Edge& edge) { add_outcomes(state, edge, expansion); });
+        close_choice(expansion);
+    }
+
+    void applicable(const Word* state, std::vector<ActionId>& actions) override {
+        actions.clear();
+        index_.find(state, candidates_.data());
+        for_each_enabled(state, kAnyAction, [&](const Edge& edge) {
+            if (!actions.empty() && actions.back() == edge.action) return;
+            if (has_outcome(state, edge)) actions.push_back(edge.action);
+        });
+    }
+
+    void outcomes(const Word* state, ActionId action, Expansion& expansion) override {
+        expansion.clear();
+        index_.find(state, candidates_.data());
+        for_each_enabled(state, action, [&](const Edge& edge) { add_outcomes(state, edge, expansion); });
+        close_choice(expansion);
+    }
+
+    std::vector<std::int64_t> enabled_edges(const Word* state) override {
+        std::vector<std::int64_t> numbers;
+        index_.find(state, candidates_.data());
+        for_each_enabled(state, kAnyAction, [&](const Edge& edge) {
+            if (has_outcome(state, edge)) numbers.push_back(edge.number);
+        });
+        std::sort(numbers.begin(), numbers.end());
+        return numbers;
+    }
+
+private:
+    using Edge = CompiledTask::Edge;
+    static constexpr ActionId kAnyAction{0xffffffffU};
+
+    bool passes(const Word* state, std::size_t condition, std::int64_t edge) {
+        const Program* residual = index_.residual(condition);
+        return residual == nullptr || run(*residual, state, edge)[residual->result(0)] != 0;
+    }
+
+    bool is_candidate(std::size_t condition) const {
+        return ((candidates_[condition / 64] >> (condition % 64)) & 1) != 0;
+    }
+
+    StateKind kind_of_candidates(const Word* state) {
+        if (task_.has_fail_ && is_candidate(kFail) && passes(state, kFail, -1)) return StateKind::fail;
+        if (task_.has_goal_ && is_candidate(kGoal) && passes(state, kGoal, -1)) return StateKind::goal;
+        return StateKind::open;
+    }
+
+    template <typename Visit>
+    void for_each_enabled(const Word* state, ActionId only, Visit visit) {
+        const std::size_t end = kFirstEdge + task_.edges_.size();
+        for (std::size_t w = 0; w < candidates_.size(); ++w) {
+            Word bits = w == 0 ? candidates_[0] & ~Word{3} : candidates_[w];
+            for (; bits != 0; bits &= bits - 1) {
+                const std::size_t condition = w * 64 + static_cast<std::size_t>(std::countr_zero(bits));
+                if (condition >= end) return;
+                const Edge& edge = task_.edges_[condition - kFirstEdge];
+                if (only != kAnyAction && edge.action != only) continue;
+                if (passes(state, condition, edge.number)) visit(edge);
+            }
+        }
+    }
+
+    bool is_possible(const Word* state, const Edge& edge, const CompiledTask::Outcome& outcome) {
+        if (!outcome.probabilities) return true;
+        const std::int64_t* registers = run(*outcome.probabilities, state, edge.number);
+        bool is_positive = true;
+        for (std::size_t i = 0; i < outcome.probabilities->num_results(); ++i) {
+            const double probability = as_real(registers[outcome.probabilities->result(i)]);
+            if (probability < 0) fail(state, edge.number, {"negative-probability"});
+            is_positive &= probability > 0;
+        }
+        return is_positive;
+    }
+
+    bool has_outcome(const Word* state, const Edge& edge) {
+        bool found = false;
+        for (const auto& outcome : edge.outcomes) found |= is_possible(state, edge, outcome);
+        return found;
+    }
+
+    void add_outcomes(const Word* state, const Edge& edge, Expansion& expansion) {
+        const std::size_t width = task_.words();
+        if (!expansion.choices.empty() && expansion.choices.back().action != edge.action) close_choice(expansion);
+        const std::size_t before = expansion.words.size();
+        for (const auto& outcome : edge.outcomes) {
+            if (!is_possible(state, edge, outcome)) continue;
+            const EffectError error = outcome.effect.apply(state, memory_, expansion.words);
+            if (error.kind != nullptr) fail(state, edge.number, error);
+        }
+        if (expansion.words.size() == before) return;
+        const auto end = static_cast<std::uint32_t>(expansion.words.size() / width);
+        if (expansion.choices.empty() || expansion.choices.back().action != edge.action) {
+            expansion.choices.push_back({edge.action, static_cast<std::uint32_t>(before / width), end});
+        }
+        expansion.choices.back().end = end;
+    }
+
+    // The last choice has all its outcomes: make them a set.
+    void close_choice(Expansion& expansion) {
+        if (expansion.choices.empty()) return;
+        Choice& choice = expansion.choices.back();
+        if (choice.end - choice.begin < 2) return;
+        remove_duplicates(expansion.words, choice.begin * task_.words(), task_.words());
+        choice.end = static_cast<std::uint32_t>(expansion.words.size() / task_.words());
+    }
+
+    const std::int64_t* run(const Program& program, const Word* state, std::int64_t edge) {
+        std::int64_t* const registers = memory_.registers.base();
+        const EvalError error = program.run(state, memory_.scratch.data(), registers);
+        if (error != EvalError::none) fail(state, edge, {name_of(error)});
+        return registers;
+    }
+
+    [[noreturn]] void fail(const Word* state, std::int64_t edge, const EffectError& error) const {
+        throw ModelError(error.kind, edge, error.variable, shown(task_.layout_, error),
+                         std::vector<Word>(state, state + task_.words()));
+    }
+
+    const CompiledTask& task_;
+    const GuardIndex& index_;
+    Workspace memory_;
+    std::vector<Word> candidates_;
+};
+
+std::unique_ptr<Stepper> CompiledTask::stepper() const { return std::make_unique<CompiledStepper>(*this); }
+
+}  // namespace surefoot

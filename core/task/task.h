@@ -1,0 +1,90 @@
+/*
+  The task as every search sees it.
+
+  Task is immutable. A Stepper computes its steps; it owns the memory for that, so every thread takes one of its own. Expansion is what a Stepper
+  fills: the kind of a state and, per applicable action, its outcomes as a set. All outcomes of an expansion stand in one vector of words, one after the other.
+
+  ModelError is an error of the model met while stepping: an update out of range, a division by zero. It names the edge and the state.
+*/
+#pragma once
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+
+namespace surefoot {
+
+// Fail is tested before goal. `open` states may still be dead ends.
+enum class StateKind : std::uint8_t { open, fail, goal };
+
+struct Choice {
+    ActionId action;
+    std::uint32_t begin;  // outcomes begin .. end - 1 of the expansion
+    std::uint32_t end;
+};
+
+struct Expansion {
+    StateKind kind = StateKind::open;
+    std::vector<Choice> choices;  // by ascending action
+    std::vector<Word> words;
+
+    void clear() {
+        kind = StateKind::open;
+        choices.clear();
+        words.clear();
+    }
+};
+
+class ModelError : public std::runtime_error {
+public:
+    ModelError(const char* kind, std::int64_t edge, std::int64_t variable, std::string value, std::vector<Word> state)
+        : std::runtime_error(kind), edge(edge), variable(variable), value(std::move(value)), state(std::move(state)) {}
+
+    std::int64_t edge;      // -1: in a condition, not in an edge
+    std::int64_t variable;  // -1: not about one variable
+    std::string value;
+    std::vector<Word> state;
+};
+
+class Stepper {
+public:
+    virtual ~Stepper() = default;
+
+    virtual StateKind kind(const Word* state) = 0;
+
+    // Fill in kind and, unless the state is fail or goal, all choices.
+    virtual void expand(const Word* state, Expansion& expansion) = 0;
+
+    // The applicable actions, ascending, whatever the state's kind.
+    virtual void applicable(const Word* state, std::vector<ActionId>& actions) = 0;
+
+    // The outcomes of one action, whatever the state's kind: one choice, or none if it is not applicable.
+    virtual void outcomes(const Word* state, ActionId action, Expansion& expansion) = 0;
+
+    // The enabled edges, by their number in the description; none where edges have no meaning.
+    virtual std::vector<std::int64_t> enabled_edges(const Word* state) = 0;
+};
+
+class Task {
+public:
+    virtual ~Task() = default;
+    virtual std::size_t words() const = 0;
+    virtual std::size_t bits() const = 0;
+    virtual std::size_t num_actions() const = 0;
+
+    // Actions from here on are silent: no policy chooses them.
+    virtual std::size_t first_silent() const = 0;
+
+    // Whether one step takes so long that the clock should be looked at after each.
+    virtual bool is_slow() const { return false; }
+
+    virtual std::unique_ptr<Stepper> stepper() const = 0;
+};
+
+// Remove duplicates among the states from word `begin` on; the first of equals stays where it is.
+void remove_duplicates(std::vector<Word>& words, std::size_t begin, std::size_t words_per_state);
+
+}  // namespace surefoot

@@ -1,0 +1,408 @@
+"""What an expression means: `compile_expression` checks its types, `run` evaluates it.
+
+An expression becomes Code, a program for a small stack machine. Published conditions are trees
+that are thousands of nodes deep, so neither half may recurse on Python's stack: the compiler is
+written recursively but run by `_without_stack`, and the machine needs only jumps.
+
+Names mean what the Scope says: a Constant, the Cells of a variable (one, or one for each element
+of an array), or a Bound name (of `let`, `ac` or a function's parameter).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from .arithmetic import BINARY, INT_MAX, INT_MIN, UNARY, cell, pack, to_real
+from .errors import ModelError, NotSupported, ReadError
+from .files import field, items, optional, text
+
+_MAX_LENGTH = 1_000_000
+_LITERALS = {"e": math.e, "π": math.pi}
+
+
+@dataclass(frozen=True)
+class Array:
+    """The type of an array; a declared type may leave the length open."""
+
+    base: str
+    length: int | None
+
+
+Type = str | Array  # "bool", "int", "real" or an array
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A name for a value."""
+
+    type: Type
+    value: Any
+
+
+@dataclass(frozen=True)
+class Cells:
+    """A name for a variable: the names of its cells in a valuation."""
+
+    type: Type
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A name for a value that the machine keeps in a slot."""
+
+    type: Type
+    slot: int
+
+
+@dataclass(frozen=True, eq=False)
+class Function:
+    """A declared function; its body sees the scope of its declaration."""
+
+    node: Any
+    scope: Scope
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What names mean at some place of a file."""
+
+    names: Mapping[str, Constant | Cells | Bound]
+    functions: Mapping[str, Function]
+
+    def adding(self, names: Mapping[str, Constant | Cells | Bound]) -> Scope:
+        """Return the scope in which these names hide those of the same spelling."""
+        return replace(self, names={**self.names, **names})
+
+
+@dataclass(frozen=True)
+class Code:
+    """A compiled expression: its type, its program, and the cells that it may read."""
+
+    where: str
+    type: Type
+    steps: tuple[tuple[str, Any], ...]
+    reads: frozenset[str]
+
+
+def compile_expression(node: Any, scope: Scope, where: str, *, want: Type | None = None) -> Code:
+    """Return the program of an expression, converted to the wanted type.
+
+    Raises ReadError if names are unknown or types do not fit.
+    """
+    compiler = _Compiler()
+    try:
+        have = _without_stack(compiler.visit(node, scope))
+        if want is not None:
+            have = compiler.convert(have, want)
+    except ReadError as error:
+        raise ReadError(f"{where}: {error}") from error
+    except NotSupported as error:
+        raise NotSupported(f"{where}: {error}") from error
+    return Code(where, have, tuple(compiler.steps), frozenset(compiler.reads))
+
+
+def run(code: Code, values: Mapping[str, Any]) -> Any:
+    """Return the value of an expression in a valuation of cells. Raises ModelError."""
+    stack: list[Any] = []
+    slots: dict[int, Any] = {}
+    at = 0
+    try:
+        while at < len(code.steps):
+            what, argument = code.steps[at]
+            at += 1
+            if what == "push":
+                stack.append(argument)
+            elif what == "load":
+                stack.append(values[argument])
+            elif what == "load array":
+                stack.append(tuple(values[name] for name in argument))
+            elif what == "apply":
+                count, function = argument
+                operands = stack[-count:]
+                stack[-count:] = [function(*operands)]
+            elif what == "keep in slot":
+                slots[argument] = stack.pop()
+            elif what == "push slot":
+                stack.append(slots[argument])
+            elif what == "jump":
+                at = argument
+            elif what == "jump if false":
+                at = at if stack.pop() else argument
+            elif what == "settle":  # a lazy operator is settled by its left side, or goes on
+                answer, target = argument
+                if stack[-1] is answer:
+                    at = target
+                else:
+                    stack.pop()
+    except ModelError as error:
+        raise ModelError(error.kind, f"{code.where}: {error.detail}") from None
+    return stack.pop()
+
+
+def constant_value(node: Any, scope: Scope, where: str, *, want: Type) -> Any:
+    """Return the value of an expression that may not read variables."""
+    code = compile_expression(node, scope, where, want=want)
+    if code.reads:
+        raise ReadError(f"{where}: expected a constant, but it reads {min(code.reads)}")
+    return run(code, {})
+
+
+def conversion(have: Type, want: Type) -> Type | None:
+    """Return the type that a value of type `have` gets where `want` is declared, if it may."""
+    if isinstance(have, Array) and isinstance(want, Array):
+        base = conversion(have.base, want.base)
+        fits = want.length is None or have.length == want.length
+        return Array(base, have.length) if fits and isinstance(base, str) else None
+    return want if have == want or (have == "int" and want == "real") else None
+
+
+def common_type(left: Type, right: Type) -> Type | None:
+    """Return the type that values of both types can be converted to."""
+    return conversion(left, right) or conversion(right, left)
+
+
+def declared_type(node: Any) -> Type:
+    """Return the type that a type declaration names, its bounds ignored."""
+    if node in ("bool", "int", "real"):
+        return str(node)
+    kind = node.get("kind") if isinstance(node, dict) else node
+    if kind == "bounded":
+        base = field(node, "base")
+        if base not in ("int", "real"):
+            raise ReadError(f"a bounded type has base int or real, not {base}")
+        return str(base)
+    if kind == "array":
+        base = declared_type(field(node, "base"))
+        if isinstance(base, str):
+            return Array(base, None)
+        raise NotSupported("arrays of arrays are not supported")
+    raise NotSupported(f"type {kind} is not supported")
+
+
+_Visit = Generator[Any, Any, Any]
+
+
+def _without_stack(visit: _Visit) -> Any:
+    """Run a generator that calls others by `result = yield call`, without Python's stack."""
+    calls, result = [visit], None
+    while calls:
+        try:
+            calls.append(calls[-1].send(result))
+            result = None
+        except StopIteration as done:
+            calls.pop()
+            result = done.value
+    return result
+
+
+class _Compiler:
+    """Writes the program of one expression. Visits return the type of what they wrote."""
+
+    def __init__(self) -> None:
+        self.steps: list[tuple[str, Any]] = []
+        self.reads: set[str] = set()
+        self._slots = 0
+        self._open_calls: list[Function] = []
+
+    def visit(self, node: Any, scope: Scope) -> _Visit:
+        if isinstance(node, str):
+            return self._name(node, scope)
+        if not isinstance(node, dict):
+            return self._literal(node)
+        if "constant" in node:
+            return self._push("real", _LITERALS.get(text(node, "constant")))
+        op = text(node, "op")
+        if op in UNARY and ("exp" in node or op not in BINARY):
+            return (yield self._operator(op, UNARY, (field(node, "exp"),), scope))
+        if op in BINARY:
+            operands = (field(node, "left"), field(node, "right"))
+            return (yield self._operator(op, BINARY, operands, scope))
+        visit = _SHAPES.get(op)
+        if visit is None:
+            raise NotSupported(f'operator "{op}" is not supported')
+        return (yield visit(self, node, scope))
+
+    def convert(self, have: Type, want: Type) -> Type:
+        """Write the conversion of the value just computed; return its new type."""
+        new = conversion(have, want)
+        if new is None:
+            raise ReadError(f"type error: expected {_spell(want)}, not {_spell(have)}")
+        if new != have:
+            self._apply(1, to_real)
+        return new
+
+    def _apply(self, count: int, function: Any) -> None:
+        self.steps.append(("apply", (count, function)))
+
+    def _push(self, type_: Type, value: Any) -> Type:
+        if value is None:
+            raise ReadError("unknown mathematical constant")
+        self.steps.append(("push", value))
+        return type_
+
+    def _literal(self, value: Any) -> Type:
+        if isinstance(value, bool):
+            return self._push("bool", value)
+        if isinstance(value, int) and INT_MIN <= value <= INT_MAX:
+            return self._push("int", value)
+        if isinstance(value, float) and math.isfinite(value):
+            return self._push("real", value)
+        raise ReadError(f"{str(value)[:40]} is not an expression")
+
+    def _name(self, name: str, scope: Scope) -> Type:
+        meaning = scope.names.get(name)
+        if meaning is None:
+            raise ReadError(f'"{name}" is not declared')
+        if isinstance(meaning, Constant):
+            self.steps.append(("push", meaning.value))
+        elif isinstance(meaning, Bound):
+            self.steps.append(("push slot", meaning.slot))
+        else:
+            self.reads.update(meaning.names)
+            is_array = isinstance(meaning.type, Array)
+            step = ("load array", meaning.names) if is_array else ("load", meaning.names[0])
+            self.steps.append(step)
+        return meaning.type
+
+    def _operator(
+        self, op: str, table: Mapping[str, Any], operands: tuple[Any, ...], scope: Scope
+    ) -> _Visit:
+        types = []
+        for operand in operands:
+            types.append((yield self.visit(operand, scope)))
+        rule, function = table[op]
+        result = rule(*types)
+        if result is None:
+            raise ReadError(f'type error: "{op}" of {", ".join(map(_spell, types))}')
+        self._apply(len(types), function)
+        return result
+
+    def _lazy(self, node: Any, scope: Scope) -> _Visit:
+        op = node["op"]
+        self.convert((yield self.visit(field(node, "left"), scope)), "bool")
+        if op == "⇒":
+            self._apply(1, UNARY["¬"][1])
+        settle = self._reserve()
+        self.convert((yield self.visit(field(node, "right"), scope)), "bool")
+        self.steps[settle] = ("settle", (op != "∧", len(self.steps)))
+        return "bool"
+
+    def _ite(self, node: Any, scope: Scope) -> _Visit:
+        self.convert((yield self.visit(field(node, "if"), scope)), "bool")
+        to_else = self._reserve()
+        then = yield self.visit(field(node, "then"), scope)
+        to_end = self._reserve()
+        self.steps[to_else] = ("jump if false", len(self.steps))
+        otherwise = yield self.visit(field(node, "else"), scope)
+        self.steps[to_end] = ("jump", len(self.steps))
+        return self._join([then, otherwise])
+
+    def _reserve(self) -> int:
+        """Return the place of a jump whose target is not known yet."""
+        self.steps.append(("", None))
+        return len(self.steps) - 1
+
+    def _join(self, types: list[Type]) -> Type:
+        """Convert the value just computed, of any of these types, to their common type."""
+        common: Type | None = types[0]
+        for type_ in types[1:]:
+            common = common and common_type(common, type_)
+        if common is None:
+            raise ReadError(f"type error: {', '.join(map(_spell, types))} do not mix")
+        if any(type_ != common for type_ in types):
+            self._apply(1, to_real)
+        return common
+
+    def _access(self, node: Any, scope: Scope) -> _Visit:
+        array = yield self.visit(field(node, "exp"), scope)
+        if not isinstance(array, Array):
+            raise ReadError(f"type error: {_spell(array)} is not an array")
+        self.convert((yield self.visit(field(node, "index"), scope)), "int")
+        self._apply(2, cell)
+        return array.base
+
+    def _array_of_values(self, node: Any, scope: Scope) -> _Visit:
+        return (yield self._elements([(e, scope) for e in items(node, "elements")]))
+
+    def _array_constructor(self, node: Any, scope: Scope) -> _Visit:
+        length = yield self._constant_length(field(node, "length"), scope)
+        name, body = text(node, "var"), field(node, "exp")
+        scopes = (scope.adding({name: Constant("int", i)}) for i in range(length))
+        return (yield self._elements([(body, each) for each in scopes]))
+
+    def _constant_length(self, node: Any, scope: Scope) -> _Visit:
+        """Return the value, not the type, of the length of an array constructor."""
+        aside = _Compiler()
+        aside._open_calls = self._open_calls
+        aside.convert((yield aside.visit(node, scope)), "int")
+        if any(what in ("load", "load array", "push slot") for what, _ in aside.steps):
+            raise NotSupported("an array whose length is not constant is not supported")
+        length = run(Code("array length", "int", tuple(aside.steps), frozenset()), {})
+        if length > _MAX_LENGTH:
+            raise NotSupported(f"an array of length {length} is not supported")
+        return length
+
+    def _elements(self, elements: list[tuple[Any, Scope]]) -> _Visit:
+        if not elements:
+            raise NotSupported("arrays without elements are not supported")
+        types: list[Any] = []
+        for element, scope in elements:
+            types.append((yield self.visit(element, scope)))
+        if any(isinstance(type_, Array) for type_ in types):
+            raise NotSupported("arrays of arrays are not supported")
+        self._apply(len(types), pack)
+        return self._join([Array(base, len(types)) for base in types])
+
+    def _let(self, node: Any, scope: Scope) -> _Visit:
+        for variable in items(node, "variables"):
+            type_ = yield self.visit(field(variable, "value"), scope)
+            scope = scope.adding(self._bind(variable, type_))
+        return (yield self.visit(field(node, "expression"), scope))
+
+    def _call(self, node: Any, scope: Scope) -> _Visit:
+        name, arguments = text(node, "function"), items(node, "args")
+        function = scope.functions.get(name)
+        if function is None:
+            raise ReadError(f'function "{name}" is not declared')
+        parameters = items(function.node, "parameters")
+        if len(parameters) != len(arguments):
+            raise ReadError(f'"{name}" takes {len(parameters)} arguments, not {len(arguments)}')
+        if function in self._open_calls:
+            raise NotSupported(f'function "{name}" is recursive')
+        bound: dict[str, Bound] = {}
+        for parameter, argument in zip(parameters, arguments, strict=True):
+            bound.update(self._bind(parameter, (yield self.visit(argument, scope))))
+        self._open_calls.append(function)
+        result = yield self.visit(field(function.node, "body"), function.scope.adding(bound))
+        self._open_calls.pop()
+        return self.convert(result, declared_type(field(function.node, "type")))
+
+    def _bind(self, declaration: Any, have: Type) -> dict[str, Bound]:
+        """Keep the value just computed in a new slot; return its name."""
+        declared = optional(declaration, "type")
+        if declared is not None:
+            have = self.convert(have, declared_type(declared))
+        self._slots += 1
+        self.steps.append(("keep in slot", self._slots))
+        return {text(declaration, "name"): Bound(have, self._slots)}
+
+
+_SHAPES = {
+    "∧": _Compiler._lazy,
+    "∨": _Compiler._lazy,
+    "⇒": _Compiler._lazy,
+    "ite": _Compiler._ite,
+    "aa": _Compiler._access,
+    "av": _Compiler._array_of_values,
+    "ac": _Compiler._array_constructor,
+    "let": _Compiler._let,
+    "call": _Compiler._call,
+}
+
+
+def _spell(type_: Type) -> str:
+    return f"array of {type_.base}" if isinstance(type_, Array) else type_

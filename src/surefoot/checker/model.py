@@ -1,0 +1,358 @@
+"""What a model does: applicable actions and outcomes (docs/semantics.md, Steps).
+
+A Model is a network of Elements. A Joint is one way to move: an action and the label that each
+participating element contributes (a silent edge is a joint of one participant without label).
+Every choice of enabled edges, one for each participant, is a *combination*.
+
+Evaluation works on valuations: dictionaries from the names of cells to values. A View is the
+valuation of a state, in which transient variables have the values that their locations give.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .errors import ModelError
+from .expressions import Code, run
+from .starts import list_states
+
+Scalar = bool | int | float
+State = dict[str, Scalar]
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A variable of the state (or a transient one): an array cell and a location are variables."""
+
+    name: str
+    kind: str
+    lower: Scalar
+    upper: Scalar
+
+    def has(self, value: Scalar) -> bool:
+        """Return whether a value of the right kind is within the bounds."""
+        return self.lower <= value <= self.upper
+
+    def accept(self, value: Any) -> Scalar:
+        """Return a value from outside in the variable's own kind. Raises ValueError."""
+        if self.kind == "real" and isinstance(value, int | float) and not isinstance(value, bool):
+            return float(value) + 0.0
+        if self.kind == "bool" and isinstance(value, bool):
+            return value
+        if self.kind == "int" and isinstance(value, int) and not isinstance(value, bool):
+            return value
+        raise ValueError(f"{self.name} is of kind {self.kind}: {value!r} is not")
+
+    def store(self, value: Scalar) -> Scalar:
+        """Return the value as the variable keeps it: within bounds, no negative zero."""
+        if not self.has(value):
+            bounds = f"{self.lower}..{self.upper}"
+            raise ModelError("out-of-range", f"{self.name} := {value} is outside {bounds}")
+        return value + 0.0 if isinstance(value, float) else value
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """An update: of one cell, of the cell at a position of an array, or of a whole array.
+
+    Has a ``value``, or the two bounds of an ``interval``.
+    """
+
+    index: int
+    cells: tuple[str, ...]
+    position: Code | None
+    value: Code | None
+    interval: tuple[Code, Code] | None
+    where: str
+
+
+@dataclass(frozen=True)
+class Destination:
+    """One of the ways an edge may go; without ``probability`` it has probability 1."""
+
+    location: int
+    probability: Code | None
+    assignments: tuple[Assignment, ...]
+
+
+@dataclass(frozen=True)
+class Edge:
+    """An edge; without ``label`` it is silent, without ``guard`` always possible."""
+
+    location: int
+    label: str | None
+    guard: Code | None
+    destinations: tuple[Destination, ...]
+
+
+@dataclass(frozen=True)
+class TransientValue:
+    """What a location gives to a transient cell: the value of the code, or one element of it."""
+
+    code: Code
+    position: int | None
+
+
+@dataclass(frozen=True)
+class Element:
+    """A part of the system; ``location`` names its location variable, if it has one."""
+
+    name: str
+    automaton: str
+    location: str | None
+    location_names: tuple[str, ...]
+    initial_locations: tuple[int, ...]
+    edges: tuple[Edge, ...]
+    transient_values: tuple[Mapping[str, TransientValue], ...]
+
+    def position(self, values: Mapping[str, Any]) -> int:
+        """Return the current location."""
+        return 0 if self.location is None else int(values[self.location])
+
+
+@dataclass(frozen=True)
+class Joint:
+    """A way to move: element numbers and the label each of them contributes."""
+
+    action: str
+    parts: tuple[tuple[int, str | None], ...]
+
+
+@dataclass(frozen=True)
+class Conjunct:
+    """A part of a conjunction. If it says `cell = constant`, ``pin`` is that pair."""
+
+    code: Code
+    pin: tuple[str, Scalar] | None
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A conjunction over states, evaluated from left to right; locations come first."""
+
+    locations: tuple[tuple[str, int], ...] = ()
+    conjuncts: tuple[Conjunct, ...] = ()
+
+    def holds(self, values: Mapping[str, Any]) -> bool:
+        """Return whether the valuation satisfies the condition."""
+        if any(values[name] != location for name, location in self.locations):
+            return False
+        return all(run(conjunct.code, values) for conjunct in self.conjuncts)
+
+
+@dataclass(frozen=True)
+class StartSet:
+    """The states that fit one of the patterns and satisfy all conditions.
+
+    A pattern maps variables to the values they may have; one that it leaves out is free.
+    """
+
+    patterns: tuple[Mapping[str, tuple[Scalar, ...]], ...]
+    conditions: tuple[Condition, ...]
+
+
+class View(dict[str, Any]):
+    """The valuation of a state, transient variables included; these are evaluated when read."""
+
+    def __init__(self, values: Mapping[str, Any], model: Model) -> None:
+        super().__init__(values)
+        self._model = model
+
+    def __missing__(self, name: str) -> Any:
+        self[name] = value = self._model.transient_value(self, name)
+        return value
+
+
+@dataclass(frozen=True)
+class Model:
+    """A task as its files define it. Build one with `load`."""
+
+    name: str
+    variables: tuple[Variable, ...]
+    actions: tuple[str, ...]
+    silent: frozenset[str]
+    elements: tuple[Element, ...]
+    joints: tuple[Joint, ...]
+    transient: Mapping[str, Variable]
+    transient_initial: Mapping[str, Scalar]
+    cells: Mapping[str, Variable]
+    initial: StartSet
+    start: StartSet
+    fail: Condition | None
+    goal: Condition | None
+
+    def applicable(self, state: Mapping[str, Any]) -> tuple[str, ...]:
+        """Return the actions that have an outcome, in the order of ``actions``.
+
+        Does not ask whether the state is terminal.
+        """
+        view = self.view(state)
+        return tuple(action for action in self.actions if self._has_outcome(view, action))
+
+    def outcomes(self, state: Mapping[str, Any], action: str) -> list[State]:
+        """Return the distinct outcomes of an action: none if it is not applicable."""
+        view = self.view(state)
+        found: dict[tuple[Scalar, ...], State] = {}
+        for numbers, edges in self._combinations(view, action):
+            for destinations in _possible_destinations(view, edges):
+                for outcome in self._update(view, numbers, destinations):
+                    found.setdefault(tuple(outcome.values()), outcome)
+        return list(found.values())
+
+    def is_fail(self, state: Mapping[str, Any]) -> bool:
+        """Return whether the fail condition holds."""
+        return self.fail is not None and self.fail.holds(self.view(state))
+
+    def is_goal(self, state: Mapping[str, Any]) -> bool:
+        """Return whether the goal condition holds, also where the fail condition does."""
+        return self.goal is not None and self.goal.holds(self.view(state))
+
+    def is_start(self, state: Mapping[str, Any]) -> bool:
+        """Return whether runs may start here."""
+        view = self.view(state)
+        if not all(variable.has(view[variable.name]) for variable in self.variables):
+            return False
+        fits = any(
+            all(view[name] in allowed for name, allowed in pattern.items())
+            for pattern in self.start.patterns
+        )
+        return fits and all(condition.holds(view) for condition in self.start.conditions)
+
+    def starts(self, limit: int) -> list[State] | None:
+        """Return all start states, or None if that takes more than `limit` candidates."""
+        return list_states(self, self.start, limit)
+
+    def initial_states(self, limit: int) -> list[State] | None:
+        """Return the states that the model itself starts in, like `starts`."""
+        return list_states(self, self.initial, limit)
+
+    def view(self, state: Mapping[str, Any]) -> View:
+        """Return the valuation of a state. Raises ValueError if it is not one of this model."""
+        missing = [variable.name for variable in self.variables if variable.name not in state]
+        if missing or len(state) != len(self.variables):
+            raise ValueError(f"not a state of {self.name}: missing {missing} or too many variables")
+        values = {each.name: each.accept(state[each.name]) for each in self.variables}
+        return View(values, self)
+
+    def transient_value(self, view: View, name: str) -> Scalar:
+        """Return what the current locations say about a transient cell, else its initial value.
+
+        Of several elements that say something the first one counts.
+        """
+        for element in self.elements:
+            given = element.transient_values[element.position(view)].get(name)
+            if given is not None:
+                value = run(given.code, view)
+                part = value if given.position is None else value[given.position]
+                return self.transient[name].store(part)
+        return self.transient_initial[name]
+
+    def _has_outcome(self, view: View, action: str) -> bool:
+        """Return whether some combination has an outcome; looks at every one, for its errors."""
+        combinations = self._combinations(view, action)
+        return any([bool(_possible_destinations(view, edges)) for _, edges in combinations])
+
+    def _combinations(
+        self, view: View, action: str
+    ) -> Iterator[tuple[tuple[int, ...], tuple[Edge, ...]]]:
+        """Yield the element numbers and enabled edges of every combination of an action."""
+        if action not in self.actions:
+            raise ValueError(f'{self.name} has no action "{action}"')
+        for joint in self.joints:
+            if joint.action != action:
+                continue
+            choices: list[list[Edge]] = []
+            for number, label in joint.parts:
+                choices.append(_enabled(view, self.elements[number], label))
+                if not choices[-1]:
+                    break
+            else:
+                numbers = tuple(number for number, _ in joint.parts)
+                for edges in itertools.product(*choices):
+                    yield numbers, edges
+
+    def _update(
+        self, view: View, numbers: tuple[int, ...], destinations: tuple[Destination, ...]
+    ) -> list[State]:
+        """Return the states after the assignments of all destinations: several with intervals."""
+        state: dict[str, Any] = {each.name: view[each.name] for each in self.variables}
+        branches = [state | dict(self.transient_initial)]
+        updates = [update for each in destinations for update in each.assignments]
+        for index in sorted({update.index for update in updates}):
+            group = [update for update in updates if update.index == index]
+            branches = [after for values in branches for after in self._run_group(values, group)]
+        for values in branches:
+            for number, destination in zip(numbers, destinations, strict=True):
+                location = self.elements[number].location
+                if location is not None:
+                    values[location] = destination.location
+        return [{name: values[name] for name in state} for values in branches]
+
+    def _run_group(self, values: dict[str, Any], group: list[Assignment]) -> list[dict[str, Any]]:
+        """Return the valuations after assignments that all read the same valuation."""
+        choices = [self._stores(values, assignment) for assignment in group]
+        return [
+            values | self._merge([store for stores in chosen for store in stores])
+            for chosen in itertools.product(*choices)
+        ]
+
+    def _stores(
+        self, values: Mapping[str, Any], assignment: Assignment
+    ) -> list[list[tuple[str, Scalar]]]:
+        """Return the lists of (cell, value), one for each way the assignment may go."""
+        cells = assignment.cells
+        if assignment.position is not None:
+            position = run(assignment.position, values)
+            if not 0 <= position < len(cells):
+                detail = f"{assignment.where}: index {position}, length {len(cells)}"
+                raise ModelError("index-out-of-bounds", detail)
+            cells = (cells[position],)
+        if assignment.interval is not None:
+            return [[(cells[0], value)] for value in self._interval(values, cells[0], assignment)]
+        assert assignment.value is not None  # the reader builds one of the two
+        value = run(assignment.value, values)
+        return [list(zip(cells, value if isinstance(value, tuple) else (value,), strict=True))]
+
+    def _interval(self, values: Mapping[str, Any], cell: str, assignment: Assignment) -> range:
+        """Return the integers of an interval assignment, cut to the range of its variable."""
+        assert assignment.interval is not None
+        lower, upper = (run(bound, values) for bound in assignment.interval)
+        variable = self.cells[cell]
+        span = range(max(lower, int(variable.lower)), min(upper, int(variable.upper)) + 1)
+        if not span:
+            raise ModelError("empty-interval", f"{assignment.where}: {cell} in {lower}..{upper}")
+        return span
+
+    def _merge(self, stores: list[tuple[str, Scalar]]) -> dict[str, Scalar]:
+        """Return the new values of the cells that one group stores."""
+        merged: dict[str, Scalar] = {}
+        for cell, raw in stores:
+            value = self.cells[cell].store(raw)
+            if merged.setdefault(cell, value) != value:
+                detail = f"{cell} := {merged[cell]} and {cell} := {value}"
+                raise ModelError("conflicting-assignments", detail)
+        return merged
+
+
+def _enabled(view: View, element: Element, label: str | None) -> list[Edge]:
+    here = element.position(view)
+    edges = [edge for edge in element.edges if edge.label == label and edge.location == here]
+    return [edge for edge in edges if edge.guard is None or run(edge.guard, view)]
+
+
+def _possible_destinations(view: View, edges: tuple[Edge, ...]) -> list[tuple[Destination, ...]]:
+    """Return the combinations of destinations, one for each edge, without a probability of 0."""
+    choices = [[each for each in edge.destinations if _is_possible(view, each)] for edge in edges]
+    return list(itertools.product(*choices))
+
+
+def _is_possible(view: View, destination: Destination) -> bool:
+    if destination.probability is None:
+        return True
+    probability = run(destination.probability, view)
+    if probability < 0:
+        raise ModelError("negative-probability", f"{destination.probability.where}: {probability}")
+    return bool(probability > 0)

@@ -1,0 +1,63 @@
+"""The built-in task families.
+
+``domain("one-way-line", packages=3, locations=4)`` makes a task; on the command line it is
+``domain:one-way-line?packages=3&locations=4``. Each family is one function in a file of its own; its keyword arguments, with types
+and defaults, are the parameters.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any, get_type_hints
+from urllib.parse import parse_qsl
+
+from surefoot.domains.one_way_line import one_way_line
+from surefoot.errors import InputError, nearest_hint, quoted
+from surefoot.tasks.description import Description
+from surefoot.tasks.task import Task
+
+DOMAINS: dict[str, Callable[..., Description]] = {"one-way-line": one_way_line}
+PREFIX = "domain:"
+
+
+def domain(name: str, **parameters: Any) -> Task:
+    """Return a task of the built-in family ``name``. Raises InputError for an unknown name or parameter."""
+    make = DOMAINS.get(name)
+    if make is None:
+        raise InputError(
+            "unknown-domain",
+            f"there is no built-in domain {quoted(name)}",
+            hint=nearest_hint(name, DOMAINS) or f"built-in domains are: {', '.join(DOMAINS)}",
+        )
+    known = inspect.signature(make).parameters
+    for given in parameters:
+        if given not in known:
+            raise InputError(
+                "unknown-parameter",
+                f"domain {quoted(name)} has no parameter {quoted(given)}",
+                hint=nearest_hint(given, known) or f"its parameters are: {', '.join(known)}",
+            )
+    return make(**parameters).compile()
+
+
+def domain_from_text(text: str) -> Task:
+    """Return the task of ``domain:NAME?param=value&...``."""
+    name, _, query = text.removeprefix(PREFIX).partition("?")
+    pairs = dict(parse_qsl(query, keep_blank_values=True))
+    if name not in DOMAINS:
+        return domain(name)
+    hints = get_type_hints(DOMAINS[name])
+    return domain(name, **{key: _converted(key, value, hints) for key, value in pairs.items()})
+
+
+def _converted(key: str, value: str, hints: dict[str, Any]) -> Any:
+    kind = hints.get(key, str)
+    if kind not in (int, float):
+        return value
+    try:
+        return kind(value)
+    except ValueError:
+        raise InputError(
+            "bad-parameter", f"parameter {quoted(key)} needs a number, not {quoted(value)}"
+        ) from None

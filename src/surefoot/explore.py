@@ -1,0 +1,70 @@
+"""Explore: how many states, actions and outcomes are reachable, and how many fail."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from surefoot import _core
+from surefoot.errors import InputError
+from surefoot.options import ExploreOptions
+from surefoot.results import ExploreResult
+from surefoot.tasks.python_task import PythonTask
+from surefoot.tasks.task import Task
+
+ProgressCallback = Callable[[int, int, int, int, float], object]
+
+
+def explore(
+    task: Task | PythonTask,
+    states: Iterable[Mapping[str, Any]] | None = None,
+    *,
+    options: ExploreOptions | None = None,
+    progress: ProgressCallback | None = None,
+    **changes: Any,
+) -> ExploreResult:
+    """Return the counts of everything reachable from ``states`` (default: from all start states).
+
+    Options are those of :class:`ExploreOptions`, also as keywords: ``explore(task, max_states=1000)``. ``progress`` is called
+    about ten times a second with states, expanded, depth, bytes and seconds. A start condition is listed first; raises InputError
+    if it leaves a real variable free, as it then has infinitely many states.
+    """
+    chosen = options or ExploreOptions(**changes)
+    packed = task.start_source() if states is None else b"".join(map(task.packed, states))
+    limits = {
+        "max_seconds": chosen.max_seconds,
+        "max_bytes": chosen.memory_mb * 1_000_000,
+        "max_states": chosen.max_states,
+        "progress": progress,
+    }
+    try:
+        if packed is not None:
+            counts = _core.explore_states(task.core, packed, **limits)
+        else:
+            counts = _explore_condition(task, limits)
+    except _core.ModelError as error:
+        raise task.model_error(error) from None
+    return _result(counts)
+
+
+def _explore_condition(task: Task | PythonTask, limits: dict[str, Any]) -> Any:
+    if not task.core.has_finite_starts():
+        raise InputError(
+            "start-not-finite",
+            "the start condition leaves a real variable free: it has infinitely many states",
+            file=task.file,
+            hint="give the states to explore from with --states FILE, one JSON object per line",
+        )
+    return _core.explore_starts(task.core, **limits)
+
+
+def _result(counts: dict[str, Any]) -> ExploreResult:
+    stopped, bytes_used = counts.pop("stopped"), counts.pop("bytes")
+    states, seconds = counts["states"], counts["seconds"]
+    return ExploreResult(
+        **counts,
+        complete=not stopped,
+        stopped=stopped or None,
+        states_per_second=states / max(seconds, 1e-9),
+        bytes_per_state=bytes_used / max(states, 1),
+    )

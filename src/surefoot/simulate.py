@@ -1,0 +1,75 @@
+"""Simulate: runs of a policy, step by step, with the environment's choices at random."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from surefoot import _core
+from surefoot.errors import InputError, OutOfBudget, nearest_hint, quoted
+from surefoot.options import SimulateOptions
+from surefoot.results import Run, SimulateResult
+from surefoot.tasks.python_task import PythonTask
+from surefoot.tasks.task import Task, split_states
+
+POLICIES = ("random", "first")
+
+
+def simulate(
+    task: Task | PythonTask,
+    states: Iterable[Mapping[str, Any]] | None = None,
+    *,
+    options: SimulateOptions | None = None,
+    **changes: Any,
+) -> SimulateResult:
+    """Return runs of a simple policy: ``random`` (any applicable action) or ``first`` (the lowest).
+
+    Run ``k`` starts in ``states[k]``, round and round, or in a start state drawn uniformly. It depends on (task, policy, seed, k) only.
+    """
+    chosen = options or SimulateOptions(**changes)
+    if chosen.policy not in POLICIES:
+        raise InputError(
+            "unknown-policy",
+            f"there is no policy {quoted(chosen.policy)}",
+            hint=nearest_hint(chosen.policy, POLICIES) or "policies are: random, first",
+        )
+    begin = time.perf_counter()
+    starts = _starts(task, states, chosen)
+    runs = tuple(_run(task, starts[k % len(starts)], k, chosen, begin) for k in range(chosen.runs))
+    return SimulateResult(runs, time.perf_counter() - begin)
+
+
+def _starts(
+    task: Task | PythonTask, states: Iterable[Mapping[str, Any]] | None, chosen: SimulateOptions
+) -> list[bytes]:
+    if states is None:
+        drawn = task.sample_starts(chosen.runs, seed=chosen.seed, max_seconds=chosen.max_seconds)
+        return [state.packed for state in drawn]
+    packed = [task.packed(state) for state in states]
+    if not packed:
+        raise InputError("no-start-state", "no state to start from was given")
+    return packed
+
+
+def _run(
+    task: Task | PythonTask, start: bytes, number: int, chosen: SimulateOptions, begin: float
+) -> Run:
+    try:
+        packed, actions, result, stopped = _core.simulate(
+            task.core,
+            start,
+            policy=chosen.policy,
+            max_steps=chosen.max_steps,
+            seed=chosen.seed,
+            run=number,
+            max_seconds=chosen.max_seconds - (time.perf_counter() - begin),
+            max_bytes=chosen.memory_mb * 1_000_000,
+        )
+    except _core.ModelError as error:
+        raise task.model_error(error) from None
+    if stopped:
+        raise OutOfBudget(f"out-of-{stopped}", f"ran out of {stopped} in run {number}")
+    names = task.actions
+    states = tuple(task.unpack(one) for one in split_states(packed, task.core.words))
+    return Run(number, states, tuple(names[a] for a in actions), result)

@@ -1,0 +1,90 @@
+"""Every way to get a task."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from surefoot.errors import InputError, nearest_hint, quoted
+from surefoot.tasks.description import Description
+from surefoot.tasks.python_task import PythonTask
+from surefoot.tasks.task import Task
+
+
+def load_task(
+    source: str | Path,
+    *,
+    properties: str | Path | None = None,
+    start: str | Path | None = None,
+    goal: str | Path | None = None,
+    fail: str | Path | None = None,
+    constants: Mapping[str, Any] | None = None,
+    int_range: tuple[int, int] | None = None,
+    property_name: str | None = None,
+) -> Task | PythonTask:
+    """Return the task of a JANI file, of ``domain:NAME?param=value``, or of ``FILE.py:NAME``.
+
+    Start, goal and fail stand in the model, in a property file (``properties``), or in files of their own. ``constants`` gives values
+    to constants the model leaves open. ``int_range`` bounds integer variables that the model does not bound.
+
+    ``FILE.py:NAME`` runs that file: NAME is a Description, a Task, a class with the five methods of a Python-defined task, or a
+    function that returns one of these.
+    """
+    text = str(source)
+    if text.startswith("domain:"):
+        from surefoot.domains import domain_from_text
+
+        return domain_from_text(text)
+    file, _, name = text.rpartition(":")
+    if file.endswith(".py"):
+        return _python_task(Path(file), name)
+    from surefoot.tasks.jani import load_jani
+
+    description = load_jani(
+        source,
+        properties=properties,
+        start=start,
+        goal=goal,
+        fail=fail,
+        constants=constants,
+        int_range=int_range,
+        property_name=property_name,
+    )
+    return description.compile()
+
+
+def _python_task(file: Path, name: str) -> Task | PythonTask:
+    if not file.is_file():
+        raise InputError("file-not-found", f"there is no file {quoted(str(file))}")
+    spec = importlib.util.spec_from_file_location(f"surefoot_user_{file.stem}", file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    found = getattr(module, name, None)
+    if found is None:
+        raise InputError(
+            "unknown-name",
+            f"{quoted(file.name)} defines no {quoted(name)}",
+            hint=nearest_hint(name, vars(module)),
+        )
+    return as_task(found() if callable(found) else found, name=name)
+
+
+def as_task(thing: Any, *, name: str = "task") -> Task | PythonTask:
+    """Return ``thing`` as a task: a Description, a Task, or an object with the methods of a Definition."""
+    if isinstance(thing, Task | PythonTask):
+        return thing
+    if isinstance(thing, Description):
+        return thing.compile()
+    missing = [m for m in ("start", "actions", "outcomes", "is_goal", "is_fail") if not hasattr(thing, m)]
+    if missing:
+        raise InputError(
+            "not-a-task",
+            f"{quoted(name)} is neither a Description nor a task: it has no {', '.join(missing)}",
+        )
+    return PythonTask(thing, name=name)

@@ -1,0 +1,333 @@
+"""A task as plain data, before it is compiled.
+
+:class:`Description` is what every loader and every domain generator fills in, and how users write a task by hand::
+
+    lamp = Description("lamp")
+    x = lamp.int("x", 0, 3, initial=0)
+    lamp.edge("up", guard=x < 3, outcomes=[{x: x + 1}, {}])
+    lamp.edge("down", guard=x > 0, outcomes=[{x: x - 1}])
+    lamp.start(x <= 1)
+    lamp.goal(x == 2)
+    lamp.fail(x == 3)
+    task = lamp.compile()
+
+Names are checked as they are used, types as expressions are built; ``compile`` checks the rest and hands everything to the
+core once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from surefoot.errors import InputError, nearest_hint, quoted
+from surefoot.tasks.expressions import (
+    Array,
+    Expr,
+    Type,
+    Value,
+    as_expr,
+    make,
+    variable,
+    variables_in,
+)
+
+if TYPE_CHECKING:
+    from surefoot.tasks.task import Task
+
+REAL_LIMIT = 1.7976931348623157e308
+INT_LIMIT = 2**62
+MAX_CELLS = 1_000_000
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A state variable (or, if ``is_scratch``, a transient one) with its bounds.
+
+    ``initial`` is its initial value; None stands for *any value of the range*. ``labels`` names the
+    values of a location variable. Cells of an array are variables of their own, ``array[0]`` and so on.
+    """
+
+    name: str
+    type: Type
+    lower: float
+    upper: float
+    initial: Value | None = None
+    is_scratch: bool = False
+    labels: tuple[str, ...] | None = None
+    place: str | None = None
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """``target := value``, or any integer from ``lower`` to ``upper``. ``index`` is the group it runs in."""
+
+    target: Expr
+    value: Expr | None = None
+    lower: Expr | None = None
+    upper: Expr | None = None
+    index: int = 0
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Something an edge may do: possible where all ``probabilities`` are positive."""
+
+    assignments: tuple[Assignment, ...] = ()
+    probabilities: tuple[Expr, ...] = ()
+
+
+@dataclass(frozen=True)
+class Edge:
+    """Where ``guard`` holds, ``action`` may have any of the ``outcomes``."""
+
+    action: str
+    guard: Expr | None
+    outcomes: tuple[Outcome, ...]
+    place: str | None = None
+
+
+@dataclass
+class Notice:
+    """Something unusual that was noticed while reading: shown by ``doctor``."""
+
+    message: str
+    place: str | None = None
+
+
+@dataclass
+class Description:
+    """See the module's docstring. ``file`` is where messages say the task came from."""
+
+    name: str = "task"
+    file: str | None = None
+    variables: dict[str, Variable] = field(default_factory=dict)
+    arrays: dict[str, Array] = field(default_factory=dict)
+    constants: dict[str, Value] = field(default_factory=dict)
+    actions: list[str] = field(default_factory=list)
+    silent: list[str] = field(default_factory=list)
+    edges: list[Edge] = field(default_factory=list)
+    start_condition: Expr | None = None
+    start_states: list[dict[str, Value]] | None = None
+    goal_condition: Expr | None = None
+    fail_condition: Expr | None = None
+    warnings: list[Notice] = field(default_factory=list)
+
+    # -- variables ---------------------------------------------------------------------------
+
+    def int(self, name: str, lower: int, upper: int, *, initial: int | None = None, **more: Any) -> Expr:
+        """Declare an integer variable with values ``lower`` to ``upper`` and return it."""
+        _check_int_bounds(name, lower, upper, more.get("place"))
+        return self.declare(Variable(name, "int", lower, upper, initial, **more))
+
+    def bool(self, name: str, *, initial: bool | None = None, **more: Any) -> Expr:
+        """Declare a Boolean variable and return it."""
+        return self.declare(Variable(name, "bool", 0, 1, initial, **more))
+
+    def real(
+        self,
+        name: str,
+        lower: float = -REAL_LIMIT,
+        upper: float = REAL_LIMIT,
+        *,
+        initial: float | None = None,
+        **more: Any,
+    ) -> Expr:
+        """Declare a real variable and return it; without bounds it ranges over all finite doubles."""
+        if not (math.isfinite(lower) and math.isfinite(upper)) or lower > upper:
+            raise InputError(
+                "bad-bounds",
+                f"variable {quoted(name)} has bounds {lower} to {upper}",
+                place=more.get("place"),
+                hint="the lower bound must not be above the upper one, and both must be finite",
+            )
+        start = None if initial is None else float(initial)
+        return self.declare(Variable(name, "real", float(lower), float(upper), start, **more))
+
+    def declare(self, new: Variable) -> Expr:
+        """Add a variable; its name must be new and its initial value within the bounds."""
+        if new.name in self.variables or new.name in self.arrays:
+            raise InputError(
+                "duplicate-name", f"{quoted(new.name)} is declared twice", place=new.place
+            )
+        if new.initial is not None:
+            check_value(new, new.initial, code="initial-value-out-of-range")
+        self.variables[new.name] = new
+        return variable(new.name, new.type)
+
+    def array(
+        self,
+        name: str,
+        type: Type,
+        length: int,
+        lower: float = 0,
+        upper: float = 1,
+        *,
+        initial: Sequence[Value] | None = None,
+        **more: Any,
+    ) -> Array:
+        """Declare ``length`` cells ``name[0]``, ``name[1]``, ... of one type and return the array."""
+        if length < 1 or len(self.variables) + length > MAX_CELLS:
+            raise InputError("bad-array-length", f"array {quoted(name)} cannot have {length} cells")
+        if initial is not None and len(initial) != length:
+            raise InputError(
+                "bad-array-length", f"array {quoted(name)} has {length} cells, not {len(initial)}"
+            )
+        if name in self.variables or name in self.arrays:
+            raise InputError("duplicate-name", f"{quoted(name)} is declared twice")
+        for i in range(length):
+            value = None if initial is None else initial[i]
+            if type == "real":
+                self.real(f"{name}[{i}]", lower, upper, initial=value, **more)
+            elif type == "bool":
+                self.bool(f"{name}[{i}]", initial=value, **more)  # type: ignore[arg-type]
+            else:
+                self.int(f"{name}[{i}]", lower, upper, initial=value, **more)  # type: ignore[arg-type]
+        self.arrays[name] = Array(name, type, length)
+        return self.arrays[name]
+
+    # -- actions and edges -------------------------------------------------------------------
+
+    def action(self, name: str) -> str:
+        """Declare an action (edges also declare theirs) and return its name. The order is the action index."""
+        if name not in self.actions:
+            self.actions.append(name)
+        return name
+
+    def edge(
+        self,
+        action: str,
+        *,
+        guard: Expr | None = None,
+        outcomes: Iterable[Outcome | Mapping[Any, Any]] = (),
+        place: str | None = None,
+    ) -> None:
+        """Add an edge. An outcome is a dictionary variable -> new value; ``{}`` changes nothing."""
+        if action not in self.silent:
+            self.action(action)
+        made = tuple(o if isinstance(o, Outcome) else self._outcome(o) for o in outcomes)
+        if not made:
+            raise InputError(
+                "no-outcome", f"edge of {quoted(action)} has no outcome", place=place,
+                hint="an action without effect has the one outcome {}",
+            )  # fmt: skip
+        if guard is not None:
+            require_bool(guard, "a guard", place)
+        self.edges.append(Edge(action, guard, made, place))
+
+    def _outcome(self, changes: Mapping[Any, Any]) -> Outcome:
+        return Outcome(tuple(self._assignment(key, value) for key, value in changes.items()))
+
+    def _assignment(self, target: Expr | str, value: object) -> Assignment:
+        if isinstance(target, str):
+            target = variable(target, self.lookup(target).type)
+        return Assignment(target, as_expr(value))
+
+    def lookup(self, name: str, place: str | None = None) -> Variable:
+        """Return the variable of that name; InputError with the nearest name if there is none."""
+        found = self.variables.get(name)
+        if found is None:
+            raise InputError(
+                "unknown-variable",
+                f"variable {quoted(name)} is not declared",
+                place=place,
+                hint=nearest_hint(name, self.variables),
+            )
+        return found
+
+    # -- start, goal, fail -------------------------------------------------------------------
+
+    def start(self, *states_or_condition: Expr | Mapping[str, Value]) -> None:
+        """Set the start: one condition, or states as dictionaries (variables left out keep their initial value)."""
+        if len(states_or_condition) == 1 and isinstance(states_or_condition[0], Expr):
+            self.start_condition = require_bool(states_or_condition[0], "a start condition")
+            self.start_states = None
+            return
+        self.start_states = [dict(state) for state in states_or_condition]  # type: ignore[arg-type]
+        self.start_condition = None
+
+    def goal(self, condition: Expr) -> None:
+        """Set the goal condition."""
+        self.goal_condition = require_bool(condition, "a goal condition")
+
+    def fail(self, condition: Expr) -> None:
+        """Set the fail condition."""
+        self.fail_condition = require_bool(condition, "a fail condition")
+
+    def warn(self, message: str, place: str | None = None) -> None:
+        """Note something unusual."""
+        self.warnings.append(Notice(message, place))
+
+    def initial_condition(self) -> Expr | None:
+        """Return the condition that every variable has its initial value; None if none has one."""
+        result: Expr | None = None
+        for v in self.variables.values():
+            if v.is_scratch or v.initial is None:
+                continue
+            holds = make("eq", variable(v.name, v.type), v.initial)
+            result = holds if result is None else make("and", result, holds)
+        return result
+
+    def compile(self) -> Task:
+        """Check everything that is left to check and return the task, ready to run."""
+        from surefoot.tasks.task import Task
+
+        return Task(self)
+
+    def check_names(self, root: Expr, place: str | None = None) -> None:
+        """Raise InputError if the expression reads a variable or array that is not declared."""
+        for name in variables_in(root):
+            if name not in self.variables and name not in self.arrays:
+                self.lookup(name, place)
+
+
+def check_value(of: Variable, value: object, *, code: str = "value-out-of-range") -> Value:
+    """Return ``value`` as a value of the variable. Raises InputError if type or range do not fit."""
+    if of.labels is not None and isinstance(value, str) and value in of.labels:
+        return of.labels.index(value)
+    if of.type == "bool" and isinstance(value, int) and value in (0, 1):
+        return bool(value)
+    fits = (
+        isinstance(value, int | float)
+        and not isinstance(value, bool)
+        and of.type != "bool"
+        and (of.type == "real" or isinstance(value, int))
+    )
+    if not fits:
+        raise InputError(
+            "type-mismatch",
+            f"{value!r:.60} is not a value of {of.type} variable {quoted(of.name)}",
+            place=of.place,
+        )
+    assert isinstance(value, int | float)
+    if not of.lower <= value <= of.upper:
+        raise InputError(
+            code,
+            f"{value!r:.60} is not a value of {quoted(of.name)}: it ranges from {of.lower} to {of.upper}",
+            place=of.place,
+        )
+    return float(value) if of.type == "real" else value
+
+
+def require_bool(condition: object, what: str, place: str | None = None) -> Expr:
+    """Return the condition as Boolean expression or raise InputError."""
+    made = as_expr(condition)
+    if made.type != "bool":
+        raise InputError("type-mismatch", f"{what} must be Boolean, not {made.type}", place=place)
+    return made
+
+
+def _check_int_bounds(name: str, lower: int, upper: int, place: str | None) -> None:
+    if lower > upper:
+        raise InputError(
+            "bad-bounds",
+            f"variable {quoted(name)} has lower bound {lower} above its upper bound {upper}",
+            place=place,
+            hint="swap them",
+        )
+    if lower < -INT_LIMIT or upper > INT_LIMIT:
+        raise InputError(
+            "bad-bounds", f"bounds of {quoted(name)} are beyond ±2^62", place=place
+        )

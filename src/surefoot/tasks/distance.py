@@ -1,0 +1,61 @@
+"""How far a state is from fail, as an expression (algorithms of P-TEST, section on fuzzing).
+
+0 where the condition holds; for a comparison how much is missing; the sum over a conjunction; the
+minimum over a disjunction; negations are pushed inwards. On integers ``a < b`` is read as ``a + 1 <= b``.
+"""
+
+from __future__ import annotations
+
+from surefoot.tasks.expressions import Expr, constant, ite, make, minimum, postorder
+
+_NEGATED = {"eq": "ne", "ne": "eq", "lt": "ge", "ge": "lt", "le": "gt", "gt": "le"}
+
+
+def distance_to(condition: Expr) -> Expr:
+    """Return a real expression: 0 where ``condition`` holds, positive elsewhere."""
+    done: dict[int, tuple[Expr, Expr]] = {}
+    for node in postorder(condition):
+        if node.type == "bool":
+            done[id(node)] = _distances(node, done)
+    return done[id(condition)][0]
+
+
+def _distances(node: Expr, done: dict[int, tuple[Expr, Expr]]) -> tuple[Expr, Expr]:
+    """Return the distances to where the node holds and to where it does not."""
+    parts = [done.get(id(arg)) for arg in node.args]
+    if node.op == "not":
+        assert parts[0] is not None
+        return parts[0][1], parts[0][0]
+    if node.op in ("and", "or", "implies", "ite"):
+        return _connective(node, [part for part in parts if part is not None])
+    if node.op in _NEGATED and node.args[0].type != "bool":
+        return _missing(node.op, *node.args), _missing(_NEGATED[node.op], *node.args)
+    return ite(node, 0.0, 1.0), ite(node, 1.0, 0.0)
+
+
+def _connective(node: Expr, parts: list[tuple[Expr, Expr]]) -> tuple[Expr, Expr]:
+    if node.op == "ite":
+        (c, not_c), (t, not_t), (e, not_e) = parts
+        return minimum(c + t, not_c + e), minimum(c + not_t, not_c + not_e)
+    (a, not_a), (b, not_b) = parts
+    if node.op == "and":
+        return a + b, minimum(not_a, not_b)
+    if node.op == "or":
+        return minimum(a, b), not_a + not_b
+    return minimum(not_a, b), a + not_b
+
+
+def _missing(op: str, left: Expr, right: Expr) -> Expr:
+    """Return how much is missing for ``left op right`` on numbers."""
+    holds = make(op, left, right)
+    if op == "ne":
+        return ite(holds, 0.0, 1.0)
+    gap = abs(left * 1.0 - right * 1.0)
+    if op in ("lt", "gt"):
+        gap = gap + 1.0 if left.type == right.type == "int" else _at_least_something(gap)
+    return ite(holds, constant(0.0), gap)
+
+
+def _at_least_something(gap: Expr) -> Expr:
+    """Return the gap of a strict comparison of reals: positive also where both sides are equal."""
+    return ite(gap > 0.0, gap, 1e-9)

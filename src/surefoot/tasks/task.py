@@ -1,0 +1,360 @@
+"""The task: what everything else runs on.
+
+:class:`Task` is a compiled :class:`~surefoot.tasks.description.Description`. It answers questions about single states here;
+searches take ``task.core`` and never come back to Python for a state.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from surefoot import _core
+from surefoot.errors import InputError, OutOfBudget, SurefootError, nearest_hint, quoted
+from surefoot.tasks.description import Assignment, Description, Edge, Variable, check_value
+from surefoot.tasks.distance import distance_to
+from surefoot.tasks.expressions import Expr
+from surefoot.tasks.lowering import ERROR_TEXTS, NO_NODE, TYPES, Nodes, bits_of
+from surefoot.tasks.sampling import draw_positions
+from surefoot.tasks.state import State
+
+FAIL, GOAL = 1, 2
+REJECTION_TRIES = 1_000_000
+
+
+class Task:
+    """A task ready to run. Make one with ``load_task``, ``domain`` or ``Description.compile``."""
+
+    def __init__(self, description: Description) -> None:
+        self.description = description
+        self.name = description.name
+        self.file = description.file
+        self.variables = _ordered(description)
+        self.actions = (*description.actions, *description.silent)
+        self.silent = frozenset(description.silent)
+        self.names = tuple(v.name for v in self.variables)
+        self._index = {name: i for i, name in enumerate(self.names)}
+        self._action_index = {name: i for i, name in enumerate(self.actions)}
+        try:
+            self.core = _Compiler(description, self.variables, self._action_index).compile()
+        except (ValueError, MemoryError) as error:
+            raise InputError("bad-description", f"the core refuses the task: {error}") from None
+        self._starts = self._packed_starts()
+
+    # -- states ------------------------------------------------------------------------------
+
+    def state(self, values: Mapping[str, Any] | None = None, /, **more: Any) -> State:
+        """Return the state with these values; every variable must be given, in its range.
+
+        Location variables also take the name of a location. ``task.state(x=3, y=0)``, or a dictionary for
+        names that are no Python identifiers.
+        """
+        given = {**(values or {}), **more}
+        for name in given:
+            if name not in self._index:
+                raise InputError(
+                    "unknown-variable",
+                    f"the task has no variable {quoted(name)}",
+                    hint=nearest_hint(name, self.names),
+                )
+        missing = [name for name in self.names if name not in given]
+        if missing:
+            raise InputError(
+                "missing-variable", f"the state gives no value to {', '.join(map(quoted, missing[:5]))}"
+            )
+        return self._make([check_value(v, given[v.name]) for v in self.variables])
+
+    def _make(self, values: Sequence[Any]) -> State:
+        bits = [bits_of(value, v.type) for value, v in zip(values, self.variables, strict=True)]
+        return self.unpack(self.core.pack(bits))
+
+    def unpack(self, packed: bytes) -> State:
+        """Return the state of the core's bytes."""
+        return State(self.names, self.core.unpack(packed), packed)
+
+    def unpack_all(self, packed: bytes) -> list[State]:
+        """Return the states that stand one after the other in ``packed``."""
+        return [self.unpack(one) for one in split_states(packed, self.core.words)]
+
+    def packed(self, state: State | Mapping[str, Any]) -> bytes:
+        """Return the core's bytes of a state."""
+        if isinstance(state, State) and state._names == self.names:
+            return state.packed
+        return self.state(state).packed
+
+    # -- steps -------------------------------------------------------------------------------
+
+    def applicable(self, state: State | Mapping[str, Any]) -> tuple[str, ...]:
+        """Return the applicable actions in the order of ``task.actions``, silent ones included.
+
+        Goal and fail are not looked at: runs stop there, but the model may well have edges.
+        """
+        packed = self.packed(state)
+        try:
+            return tuple(self.actions[i] for i in self.core.applicable(packed))
+        except _core.ModelError as error:
+            raise self.model_error(error) from None
+
+    def outcomes(self, state: State | Mapping[str, Any], action: str) -> tuple[State, ...]:
+        """Return the outcomes of an action, a set; empty if it is not applicable."""
+        number = self._action_index.get(action)
+        if number is None:
+            raise InputError(
+                "unknown-action",
+                f"the task has no action {quoted(action)}",
+                hint=nearest_hint(action, self.actions),
+            )
+        packed = self.packed(state)
+        try:
+            return tuple(self.unpack(one) for one in self.core.outcomes(packed, number))
+        except _core.ModelError as error:
+            raise self.model_error(error) from None
+
+    def is_fail(self, state: State | Mapping[str, Any]) -> bool:
+        """Return whether the state satisfies the fail condition."""
+        return self._kind(state) == FAIL
+
+    def is_goal(self, state: State | Mapping[str, Any]) -> bool:
+        """Return whether the state satisfies the goal condition and does not fail."""
+        return self._kind(state) == GOAL
+
+    def _kind(self, state: State | Mapping[str, Any]) -> int:
+        packed = self.packed(state)
+        try:
+            return int(self.core.kind(packed))
+        except _core.ModelError as error:
+            raise self.model_error(error) from None
+
+    def distance_to_fail(self, state: State | Mapping[str, Any]) -> float:
+        """Return how far the state is from fail: 0 if it fails, infinity if the task has no fail condition."""
+        packed = self.packed(state)
+        try:
+            return float(self.core.distance_to_fail(packed))
+        except _core.ModelError as error:
+            raise self.model_error(error) from None
+
+    # -- start states ------------------------------------------------------------------------
+
+    @property
+    def has_start_condition(self) -> bool:
+        """Whether the start states are described by a condition rather than listed."""
+        return self._starts is None
+
+    def start_source(self) -> bytes | None:
+        """Return the packed start states one after the other; None if a condition describes them."""
+        return self._starts
+
+    def is_start(self, state: State | Mapping[str, Any]) -> bool:
+        """Return whether the state is a start state."""
+        packed = self.packed(state)
+        if self._starts is not None:
+            return packed in set(split_states(self._starts, self.core.words))
+        try:
+            return bool(self.core.is_start(packed))
+        except _core.ModelError as error:
+            raise self.model_error(error) from None
+
+    def sample_starts(self, count: int, *, seed: int = 0, max_seconds: float = 60.0) -> list[State]:
+        """Return ``count`` start states drawn uniformly and independently.
+
+        Listed starts are drawn by index; the states of a condition over integers by listing all of them; reals by rejection. Raises InputError if there is no
+        start state and OutOfBudget if neither works in time.
+        """
+        if self._starts is not None:
+            return self._sample_listed(count, seed)
+        try:
+            packed, stopped = self.core.sample_starts(
+                count=count, seed=seed, max_seconds=max_seconds, max_tries=REJECTION_TRIES
+            )
+        except _core.ModelError as error:
+            raise self.model_error(error) from None
+        if stopped or (len(packed) < count * self.core.words * 8 and not self.core.has_finite_starts()):
+            raise OutOfBudget(
+                "start-not-sampled",
+                f"no uniform sample of the start condition within {max_seconds:g} seconds",
+                file=self.file,
+                hint="give start states with --states FILE",
+            )
+        if count and not packed:
+            raise self._no_start()
+        return self.unpack_all(packed)
+
+    def _sample_listed(self, count: int, seed: int) -> list[State]:
+        assert self._starts is not None
+        listed = split_states(self._starts, self.core.words)
+        if not listed:
+            raise self._no_start()
+        return [self.unpack(listed[i]) for i in draw_positions(count, total=len(listed), seed=seed)]
+
+    def _no_start(self) -> InputError:
+        return InputError("no-start-state", "no state satisfies the start condition", file=self.file)
+
+    def initial_state(self) -> State:
+        """Return the state of the variables' initial values. Raises InputError if one has none."""
+        for v in self.variables:
+            if v.initial is None:
+                raise InputError(
+                    "no-initial-value", f"variable {quoted(v.name)} has no initial value", file=self.file
+                )
+        return self._make([v.initial for v in self.variables])
+
+    def _packed_starts(self) -> bytes | None:
+        states = self.description.start_states
+        if self.description.start_condition is not None:
+            return None
+        if states is None:
+            return None if any(v.initial is None for v in self.variables) else self.initial_state().packed
+        initial = {v.name: v.initial for v in self.variables if v.initial is not None}
+        return b"".join(self.state({**initial, **given}).packed for given in states)
+
+    # -- files and errors --------------------------------------------------------------------
+
+    def write_jani(self, path: str | Path) -> None:
+        """Write the task as a JANI file with our property inside."""
+        from surefoot.tasks.jani.writer import write_jani
+
+        write_jani(self.description, path)
+
+    @property
+    def sha256(self) -> str:
+        """The SHA-256 of what the task means: equal for equal descriptions, whatever file they came from."""
+        return hashlib.sha256(_fingerprint(self)).hexdigest()
+
+    def model_error(self, error: Exception) -> InputError:
+        """Return the user's view of an error the core met in the model: it names edge and state."""
+        kind, edge, variable, value, packed = error.args
+        text = ERROR_TEXTS.get(kind, kind)
+        if variable >= 0:
+            names = [*self.names, *(v.name for v in self.description.variables.values() if v.is_scratch)]
+            text += f": {quoted(names[variable])}"
+            if value and variable < len(self.variables):
+                v = self.variables[variable]
+                text += f" would become {value}, it ranges from {v.lower} to {v.upper}"
+        place = None
+        if edge >= 0:
+            at = self.description.edges[edge]
+            place = at.place
+            text += f", by action {quoted(at.action)} (edge {edge})"
+        state = self.unpack(packed) if packed else ""
+        return InputError(
+            f"model-{kind}",
+            f"{text}, in state {state}",
+            file=self.file,
+            place=place,
+            hint="mend the model: guards must keep updates within the bounds" if variable >= 0 else None,
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"<Task {self.name!r}: {len(self.variables)} variables, "
+            f"{len(self.actions)} actions, {len(self.description.edges)} edges>"
+        )
+
+
+def split_states(packed: bytes, words: int) -> list[bytes]:
+    """Return the packed states that stand one after the other."""
+    width = words * 8
+    return [packed[i : i + width] for i in range(0, len(packed), width)]
+
+
+def _ordered(description: Description) -> tuple[Variable, ...]:
+    return tuple(v for v in description.variables.values() if not v.is_scratch)
+
+
+def _fingerprint(task: Task) -> bytes:
+    compiler = _Compiler(task.description, task.variables, task._action_index)
+    spec = compiler.spec()
+    starts = task._starts if task._starts is not None else b"condition"
+    names = (task.names, task.actions, sorted(task.silent))
+    return repr((names, sorted(spec.items()))).encode("utf-8", "surrogatepass") + starts
+
+
+class _Compiler:
+    """Turns a description into what the core takes: numbers for names, node tuples for expressions."""
+
+    def __init__(
+        self, description: Description, variables: tuple[Variable, ...], actions: dict[str, int]
+    ) -> None:
+        self.description = description
+        self.variables = variables
+        self.actions = actions
+        self.scratch = [v for v in description.variables.values() if v.is_scratch]
+        self.numbers = {v.name: i for i, v in enumerate([*variables, *self.scratch])}
+        self.numbers |= {name: self.numbers[f"{name}[0]"] for name in description.arrays}
+        self.nodes = Nodes(self.numbers, description.arrays)
+
+    def compile(self) -> Any:
+        return _core.CompiledTask(**self.spec())
+
+    def spec(self) -> dict[str, Any]:
+        d = self.description
+        edges = [self._edge(edge) for edge in d.edges]
+        fail = self._condition(d.fail_condition)
+        distance = None if d.fail_condition is None else distance_to(d.fail_condition)
+        start = d.start_condition
+        if start is None and d.start_states is None:
+            start = d.initial_condition()
+        return {
+            "variables": [self._variable(v) for v in [*self.variables, *self.scratch]],
+            "scratch_start": [bits_of(v.initial or 0, v.type) for v in self.scratch],
+            "num_actions": len(self.actions),
+            "first_silent": len(d.actions),
+            "edges": edges,
+            "fail": fail,
+            "goal": self._condition(d.goal_condition),
+            "start": self._condition(start),
+            "distance": self.nodes.add(distance, as_type="real"),
+            "nodes": self.nodes.tuples,
+        }
+
+    def _variable(self, v: Variable) -> tuple[int, int, int, bool]:
+        lower, upper = bits_of(v.lower, v.type), bits_of(v.upper, v.type)
+        return TYPES[v.type], lower, upper, v.is_scratch
+
+    def _condition(self, condition: Expr | None) -> int:
+        if condition is None:
+            return NO_NODE
+        self.description.check_names(condition)
+        return self.nodes.add(condition)
+
+    def _edge(self, edge: Edge) -> tuple[int, int, list[Any]]:
+        try:
+            guard = self._condition(edge.guard)
+            outcomes = [
+                (
+                    [self.nodes.add(p, as_type="real") for p in outcome.probabilities],
+                    [self._assignment(a) for a in outcome.assignments],
+                )
+                for outcome in edge.outcomes
+            ]
+        except SurefootError as error:
+            raise error.at(file=self.description.file, place=edge.place) from None
+        return self.actions[edge.action], guard, outcomes
+
+    def _assignment(self, a: Assignment) -> tuple[int, int, int, int, int, int, int]:
+        target = a.target
+        if target.op not in ("variable", "cell"):
+            raise InputError("bad-target", f"cannot assign to {target}")
+        self.description.check_names(target)
+        for given in (a.value, a.lower, a.upper):
+            if given is not None:
+                self.description.check_names(given)
+                _check_assignable(target, given)
+        number, length, position = self.numbers[target.value], 0, NO_NODE
+        if target.op == "cell":
+            length = self.description.arrays[target.value].length
+            position = self.nodes.add(target.args[0])
+        lower, upper = self.nodes.add(a.lower), self.nodes.add(a.upper)
+        value = self.nodes.add(a.value, as_type=target.type)
+        return number, length, position, value, lower, upper, a.index
+
+
+def _check_assignable(target: Expr, value: Expr) -> None:
+    if value.type != target.type and not (target.type == "real" and value.type == "int"):
+        raise InputError(
+            "type-mismatch", f"{target} is {target.type}: a value of type {value.type} does not fit"
+        )
+
+
