@@ -35,7 +35,6 @@ public:
     }
 
     void expand(const Word* state, Expansion& expansion) override {
-        expansion.clear();
         expansion.kind = kind(state);
         if (expansion.kind != StateKind::open) return;
         applicable(state, actions_);
@@ -59,7 +58,7 @@ private:
     void add(const Word* state, ActionId action, Expansion& expansion) {
         nb::gil_scoped_acquire hold;
         const auto begin = static_cast<std::uint32_t>(expansion.words.size());
-        for (Word word : nb::cast<std::vector<Word>>(task_.outcomes_(*state, index(action)))) expansion.words.push_back(word);
+        for (Word word : nb::cast<std::vector<Word>>(task_.outcomes_(*state, index(action)))) expansion.words.append(&word, 1);
         if (expansion.words.size() == begin) return;
         remove_duplicates(expansion.words, begin, 1);
         expansion.choices.push_back({action, begin, static_cast<std::uint32_t>(expansion.words.size())});

@@ -129,6 +129,23 @@ nb::tuple sample_starts(const CompiledTask& task, std::size_t count, std::uint64
     return nb::make_tuple(to_bytes(sample.states.data(), sample.states.size()), name_of(sample.stopped));
 }
 
+nb::tuple list_starts(const CompiledTask& task, std::uint64_t max_states, double max_seconds) {
+    PythonBudget budget(max_seconds, ~std::uint64_t{0}, max_states, nb::none());
+    std::vector<Word> words;
+    bool is_complete = true;
+    StopReason stopped = StopReason::none;
+    {
+        nb::gil_scoped_release let_other_threads_run;
+        stopped = StartEnumerator(task).enumerate(budget.budget(), [&](const Word* state) {
+            is_complete = words.size() / task.words() < max_states;
+            if (is_complete) words.insert(words.end(), state, state + task.words());
+            return is_complete;
+        });
+    }
+    budget.raise_pending();
+    return nb::make_tuple(to_bytes(words.data(), words.size()), is_complete && stopped == StopReason::none);
+}
+
 nb::dict op_numbers() {
     static const char* const names[] = {"constant", "variable", "cell", "to_real", "not", "and", "or", "implies", "ite", "eq", "ne",
                                         "lt", "le", "gt", "ge", "neg", "add", "sub", "mul", "div", "mod", "min", "max", "abs",
@@ -207,6 +224,8 @@ void bind_task(nb::module_& module) {
              "state"_a, "Return how far the state is from fail.")
         .def("has_finite_starts", [](const CompiledTask& task) { return StartEnumerator(task).is_finite(); },
              "Return whether the start condition leaves no real variable a choice.")
+        .def("list_starts", &list_starts, nb::kw_only(), "max_states"_a, "max_seconds"_a,
+             "Return the states of the start condition one after the other, and whether these are all.")
         .def("sample_starts", &sample_starts, nb::kw_only(), "count"_a, "seed"_a, "max_seconds"_a, "max_tries"_a,
              "Return start states drawn uniformly, and why drawing stopped early if it did.");
 }

@@ -1,35 +1,26 @@
 /*
   The limit: breadth-first exploration of one model, two-way line 15_10 (deterministic), written by
-  hand for that model alone. It reads no file and is no part of Surefoot; it says how fast a general
-  engine could possibly be on this task on one core.
+  hand for that model alone. It reads no file and is no part of Surefoot; it says what a program
+  that knows its model can do for the same service that Surefoot gives: any number of states, not
+  known in advance, each with a 32-bit id under which it can be had back, and the outcome of every
+  applicable action looked up.
 
-  A state is one 64-bit word. StateSet is an open-addressing table of such words beside a dense
-  array of the same words in the order they were found, which is also the queue. Everything that
-  position and speed decide is looked up in kRules, a table made at compile time. Memory for
-  max_states is set aside at the start, and the time for that is counted.
+  A state is one 64-bit word. StateSet keeps the words in the order they were found, which is also
+  the queue, and an open-addressing table of ids that doubles when it is half full. Everything that
+  position and speed decide is looked up in kRules, a table made at compile time. States are expanded
+  in batches, so that table and states arrive from memory while others are worked on.
 
-  What is used of this one model, and what a general engine does not know:
-    - a step changes the word by a number that position and speed determine;
-    - in a crash all three moves have the same outcome, which is looked up once (three pairs);
-    - `move` at speed 0 leads back to the same state, which is not looked up (one pair);
-    - the packages are never lost, so the truck is never too full, and 0 is never a state;
-    - `move` is always applicable, so there are no dead ends (checked at compile time).
+  two_way_line_tuned.cc beside this file goes further: it sets aside memory for a known number of
+  states, gives no ids and uses what is special about this one model.
 
   Counts follow docs/semantics.md: goal and fail states are stored and counted, not expanded. The
-  search stops as soon as a new state would be number max_states + 1. `pairs` and `outcomes` are
-  those of the states that were expanded to the end; `fail`, `goal`, `depth` are of all that are
-  stored.
+  search stops as soon as a new state would be number max_states + 1.
   Actions are tried in the order of the model's list: pick_up, drop, acc, dec, move.
 
-  Build:  g++ -std=c++20 -O3 -march=native -o two_way_line two_way_line.cc
-          (-DPACKAGES=3 for a smaller model: 3 packages at location 0, goal 3 at location 9)
+  Build:  g++ -std=c++20 -O3 -o two_way_line two_way_line.cc
   Run:    ./two_way_line MAX_STATES
 */
 
-#ifdef __AVX512F__
-#include <immintrin.h>
-#endif
-#include <sys/mman.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -39,7 +30,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <new>
+#include <vector>
 
 #ifndef PACKAGES
 #define PACKAGES 15
@@ -81,30 +72,23 @@ constexpr bool is_fail(State state) { return (state & kCrashed) != 0; }
 
 // What position, speed and crash allow. Differences are added to the word (modulo 2^64).
 struct Rule {
-    std::array<State, 3> moves{};  // differences for acc, dec, move, as far as they are looked up
+    std::array<State, 3> moves{};  // differences for acc, dec, move, as far as they are applicable
     State pick_up = 0;             // difference for pick_up; drop is its negative
     State load_mask = 0;           // the load at the position, or 0 if the truck is not at rest
     State truck_mask = 0;          // the load of the truck, or 0 if the truck is not at rest
     std::uint32_t num_moves = 0;
-    std::uint32_t num_pairs = 0;  // applicable ones of acc, dec and move
 };
 
 constexpr Rule rule_at(int position, int speed) {
     Rule rule;
-    if (position + speed < 0 || position + speed >= kLocations) {
-        rule.moves[0] = kCrashed;
-        rule.num_moves = 1;
-        rule.num_pairs = 3;
-        return rule;
-    }
+    const bool crashes = position + speed < 0 || position + speed >= kLocations;
     auto add = [&](int change) {
         const State after = pack(position + speed, speed + change);
-        rule.moves[rule.num_moves++] = after - pack(position, speed);
+        rule.moves[rule.num_moves++] = crashes ? kCrashed : after - pack(position, speed);
     };
-    if (speed < kTopSpeed) add(+1);
-    if (speed > -kTopSpeed) add(-1);
-    if (speed != 0) add(0);
-    rule.num_pairs = rule.num_moves + (speed == 0 ? 1 : 0);
+    if (crashes || speed < kTopSpeed) add(+1);
+    if (crashes || speed > -kTopSpeed) add(-1);
+    add(0);
     if (speed == 0) {
         rule.pick_up = kOnTruck - (State{1} << load_shift(position));
         rule.load_mask = State{15} << load_shift(position);
@@ -127,90 +111,63 @@ constexpr auto kRules = make_rules();
 constexpr bool some_move_is_always_applicable() {
     for (int position = 0; position < kLocations; ++position)
         for (int speed = -kTopSpeed; speed <= kTopSpeed; ++speed)
-            if (kRules[pack(position, speed)].num_pairs == 0) return false;
+            if (kRules[pack(position, speed)].num_moves == 0) return false;
     return true;
 }
 static_assert(some_move_is_always_applicable(), "dead ends would have to be counted");
 
-// Zeroed memory that costs nothing until it is touched, in large pages where the system has them.
-State* zeroed_words(std::size_t count) {
-    void* memory = mmap(nullptr, count * sizeof(State), PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED) throw std::bad_alloc();
-    madvise(memory, count * sizeof(State), MADV_HUGEPAGE);
-    return static_cast<State*>(memory);
-}
-
-// Of a table line of eight words: bit k says that word k is the state, or that it is free.
-struct LineMatch {
-    unsigned here;
-    unsigned free;
-};
-
-inline LineMatch match_line(const State* line, State state) {
-#ifdef __AVX512F__
-    const __m512i words = _mm512_load_si512(line);
-    const __m512i wanted = _mm512_set1_epi64(static_cast<long long>(state));
-    return {_mm512_cmpeq_epi64_mask(words, wanted), _mm512_testn_epi64_mask(words, words)};
-#else
-    LineMatch match{0, 0};
-    for (unsigned k = 0; k < 8; ++k) {
-        match.here |= static_cast<unsigned>(line[k] == state) << k;
-        match.free |= static_cast<unsigned>(line[k] == 0) << k;
-    }
-    return match;
-#endif
-}
-
-// The states found so far; at most half of the slots are ever taken. Memory is the process's own.
+// The states found so far, with ids counted up from 0.
 class StateSet {
 public:
-    explicit StateSet(std::size_t max_states)
-        : slots_(std::bit_ceil(2 * max_states + 8)),
-          shift_(64 - std::countr_zero(slots_)),
-          table_(zeroed_words(slots_)),
-          found_(zeroed_words(max_states + 1)) {}
+    StateSet() : table_(kFirstSlots, kFree), shift_(64 - std::countr_zero(kFirstSlots)) {}
 
-    std::size_t size() const { return size_; }
+    std::size_t size() const { return found_.size(); }
     State operator[](std::size_t id) const { return found_[id]; }
 
-    void prefetch(State state) const { __builtin_prefetch(&table_[home(state)]); }
+    void prefetch_slot(State state) const { __builtin_prefetch(&table_[home(state)]); }
+    void prefetch_state(State state) const {
+        const std::uint32_t id = table_[home(state)];
+        if (id != kFree) __builtin_prefetch(&found_[id]);
+    }
 
-    bool contains(State state) const { return table_[slot_of(state)] == state; }
+    bool contains(State state) const { return table_[slot_of(state)] != kFree; }
 
-    // Adds the state if it is new and says whether it was. Whether it is, nobody can predict:
-    // so both stores are made in any case, and only the size depends on the answer. The caller
-    // sees to it that size() is at most max_states.
+    // Adds the state if it is new and says whether it was.
     bool insert(State state) {
         const std::size_t slot = slot_of(state);
-        const bool is_new = table_[slot] == 0;
-        table_[slot] = state;
-        found_[size_] = state;
-        size_ += is_new;
-        return is_new;
+        if (table_[slot] != kFree) return false;
+        table_[slot] = static_cast<std::uint32_t>(found_.size());
+        found_.push_back(state);
+        if (found_.size() * 2 > table_.size()) grow();
+        return true;
     }
 
 private:
-    // The first word of the line where the search for a state begins.
-    std::size_t home(State state) const {
-        return (state * 0x9E3779B97F4A7C15u >> shift_) & ~std::size_t{7};
+    static constexpr std::uint32_t kFree = 0xffffffffu;
+    static constexpr std::size_t kFirstSlots = 1024;
+
+    std::size_t home(State state) const { return state * 0x9E3779B97F4A7C15u >> shift_; }
+
+    // Where the state is, or else the free slot it belongs in.
+    std::size_t slot_of(State state) const {
+        std::size_t slot = home(state);
+        while (table_[slot] != kFree && found_[table_[slot]] != state) slot = (slot + 1) & (table_.size() - 1);
+        return slot;
     }
 
-    // Where the state is, or else the free word it belongs in. Nothing is ever removed, so a free
-    // word ends the search; at half load one line nearly always does.
-    std::size_t slot_of(State state) const {
-        for (std::size_t line = home(state);; line = (line + 8) & (slots_ - 1)) {
-            const LineMatch match = match_line(&table_[line], state);
-            const unsigned hit = match.here != 0 ? match.here : match.free;
-            if (hit != 0) [[likely]] return line + static_cast<std::size_t>(std::countr_zero(hit));
+    void grow() {
+        table_.assign(table_.size() * 2, kFree);
+        --shift_;
+        for (std::uint32_t id = 0; id < found_.size(); ++id) {
+            std::size_t slot = home(found_[id]);
+            while (table_[slot] != kFree) slot = (slot + 1) & (table_.size() - 1);
+            table_[slot] = id;
         }
     }
 
-    std::size_t slots_;
+    std::vector<std::uint32_t> table_;
     int shift_;
-    State* table_;
-    State* found_;
-    std::size_t size_ = 0;
+    std::vector<State> found_;
 };
 
 struct Counts {
@@ -223,7 +180,7 @@ struct Counts {
 
 class Explorer {
 public:
-    explicit Explorer(std::size_t max_states) : max_states_(max_states), states_(max_states) {}
+    explicit Explorer(std::size_t max_states) : max_states_(max_states) {}
 
     Counts run() {
         store(kStart);
@@ -247,8 +204,8 @@ private:
     static constexpr std::size_t kBatch = 32;
     static constexpr std::size_t kMaxOutcomes = 5;
 
-    // Writes the outcomes to look up behind `out`, adds the pairs, and returns the new end. Stores
-    // first and moves the end afterwards, so that there is nothing to mispredict.
+    // Writes the outcomes behind `out`, adds the pairs, and returns the new end. Stores first and
+    // moves the end afterwards, so that there is nothing to mispredict.
     static State* outcomes_of(State state, State* out, std::uint64_t& pairs) {
         if (is_goal(state)) return out;
         const Rule& rule = kRules[state & kRuleMask];
@@ -261,7 +218,7 @@ private:
         out[0] = state + rule.moves[0];
         out[1] = state + rule.moves[1];
         out[2] = state + rule.moves[2];
-        pairs += can_pick_up + can_drop + rule.num_pairs;
+        pairs += can_pick_up + can_drop + rule.num_moves;
         return out + rule.num_moves;
     }
 
@@ -280,10 +237,11 @@ private:
         for (std::size_t id = begin; id < end; ++id) {
             State* const first = out;
             out = outcomes_of(states_[id], out, pairs);
-            for (const State* it = first; it != out; ++it) states_.prefetch(*it);
+            for (const State* it = first; it != out; ++it) states_.prefetch_slot(*it);
         }
         const std::size_t num_outcomes = static_cast<std::size_t>(out - outcomes.data());
         if (states_.size() + num_outcomes > max_states_) return expand_one_by_one(begin, end);
+        for (const State* it = outcomes.data(); it != out; ++it) states_.prefetch_state(*it);
         for (const State* it = outcomes.data(); it != out; ++it) store(*it);
         counts_.pairs += pairs;
         return true;

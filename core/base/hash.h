@@ -1,5 +1,5 @@
 /*
-  Hashing of packed states: every input bit reaches every output bit (two rounds of multiply and fold).
+  Hashing of packed states: one multiply and fold per word.
 */
 #pragma once
 
@@ -19,7 +19,7 @@ inline std::uint64_t hash_words(const Word* words, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
         hash = fold_multiply(hash ^ words[i], 0xd6e8feb86659fd93ULL);
     }
-    return fold_multiply(hash, 0xa0761d6478bd642fULL);
+    return hash;
 }
 
 }  // namespace surefoot

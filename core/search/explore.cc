@@ -41,45 +41,35 @@ public:
     }
 
 private:
-    struct Pending {
-        std::uint64_t hash;
-        std::size_t begin;
-    };
-    static constexpr std::size_t kMaxPending = 64;
+    static constexpr std::size_t kBatch = 64;  // outcomes whose table lines are on their way at a time
 
     void step(StateId id) {
-        stepper_->expand(store_[id], expansion_);
+        const std::size_t choices = batch_.choices.size();
+        stepper_->expand(store_[id], batch_);
         ++counts_.expanded;
-        if (expansion_.kind == StateKind::fail) ++counts_.fail;
-        if (expansion_.kind == StateKind::goal) ++counts_.goal;
-        if (expansion_.kind == StateKind::open && expansion_.choices.empty()) ++counts_.dead_ends;
-        counts_.pairs += expansion_.choices.size();
-        counts_.outcomes += expansion_.words.size() / width_;
-        remember();
-        if (pending_.size() >= kMaxPending) flush();
+        counts_.fail += batch_.kind == StateKind::fail;
+        counts_.goal += batch_.kind == StateKind::goal;
+        counts_.dead_ends += batch_.kind == StateKind::open && batch_.choices.size() == choices;
+        for (std::size_t at = hashes_.size() * width_; at < batch_.words.size(); at += width_) {
+            hashes_.push_back(store_.hash(batch_.words.data() + at));
+            store_.prefetch(hashes_.back());
+        }
+        if (hashes_.size() >= kBatch) flush();
         if (!is_stopped()) counts_.stopped = budget_.poll(progress());
     }
 
-    // Wait with the insertion until the slots asked for have come into the cache.
-    void remember() {
-        for (std::size_t at = 0; at < expansion_.words.size(); at += width_) {
-            const std::uint64_t hash = store_.hash(expansion_.words.data() + at);
-            store_.prefetch(hash);
-            pending_.push_back({hash, pending_words_.size() + at});
-        }
-        pending_words_.insert(pending_words_.end(), expansion_.words.begin(), expansion_.words.end());
-    }
-
+    // Insert the outcomes of the batch; by now their places in the table have come into the cache.
     void flush() {
-        for (const Pending& pending : pending_) {
-            if (is_stopped()) break;
-            insert(pending_words_.data() + pending.begin, pending.hash);
+        counts_.pairs += batch_.choices.size();
+        counts_.outcomes += hashes_.size();
+        for (std::size_t i = 0; i < hashes_.size() && !is_stopped(); ++i) {
+            insert(batch_.words.data() + i * width_, hashes_[i]);
         }
-        pending_.clear();
-        pending_words_.clear();
+        hashes_.clear();
+        batch_.clear();
     }
 
-    void insert(const Word* state, std::uint64_t hash) {
+    void insert(const Word* state, std::uint32_t hash) {
         const bool is_full = store_.size() >= budget_.max_states();
         if (!is_full && store_.peak_bytes() <= budget_.max_bytes()) {
             store_.insert(state, hash);
@@ -96,9 +86,8 @@ private:
     StateStore& store_;
     std::unique_ptr<Stepper> stepper_;
     std::size_t width_;
-    Expansion expansion_;
-    std::vector<Pending> pending_;
-    std::vector<Word> pending_words_;
+    Expansion batch_;
+    std::vector<std::uint32_t> hashes_;  // of the outcomes in the batch
     ExploreCounts counts_;
 };
 

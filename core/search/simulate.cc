@@ -25,9 +25,8 @@ public:
         const ActionId action = decide();
         stepper_->outcomes(state_.data(), action, expansion_);
         const std::size_t width = task_.words();
-        const auto from = expansion_.words.begin() +
-                          static_cast<std::ptrdiff_t>(random_.below(expansion_.words.size() / width) * width);
-        run.states.insert(run.states.end(), from, from + static_cast<std::ptrdiff_t>(width));
+        const Word* const from = expansion_.words.data() + random_.below(expansion_.words.size() / width) * width;
+        run.states.insert(run.states.end(), from, from + width);
         run.actions.push_back(index(action));
         return true;
     }

@@ -131,7 +131,7 @@ public:
     }
 
     void expand(const Word* state, Expansion& expansion) override {
-        expansion.clear();
+        first_choice_ = expansion.choices.size();
         index_.find(state, candidates_.data());
         expansion.kind = kind_of_candidates(state);
         if (expansion.kind != StateKind::open) return;
@@ -143,13 +143,14 @@ public:
         actions.clear();
         index_.find(state, candidates_.data());
         for_each_enabled(state, kAnyAction, [&](const Edge& edge) {
-            if (!actions.empty() && actions.back() == edge.action) return;
-            if (has_outcome(state, edge)) actions.push_back(edge.action);
+            const bool is_listed = !actions.empty() && actions.back() == edge.action;
+            if (has_outcome(state, edge) && !is_listed) actions.push_back(edge.action);
         });
     }
 
     void outcomes(const Word* state, ActionId action, Expansion& expansion) override {
         expansion.clear();
+        first_choice_ = 0;
         index_.find(state, candidates_.data());
         for_each_enabled(state, action, [&](const Edge& edge) { add_outcomes(state, edge, expansion); });
         close_choice(expansion);
@@ -219,7 +220,8 @@ private:
 
     void add_outcomes(const Word* state, const Edge& edge, Expansion& expansion) {
         const std::size_t width = task_.words();
-        if (!expansion.choices.empty() && expansion.choices.back().action != edge.action) close_choice(expansion);
+        const bool is_new_choice = !has_choice(expansion) || expansion.choices.back().action != edge.action;
+        if (is_new_choice) close_choice(expansion);
         const std::size_t before = expansion.words.size();
         for (const auto& outcome : edge.outcomes) {
             if (!is_possible(state, edge, outcome)) continue;
@@ -228,15 +230,17 @@ private:
         }
         if (expansion.words.size() == before) return;
         const auto end = static_cast<std::uint32_t>(expansion.words.size() / width);
-        if (expansion.choices.empty() || expansion.choices.back().action != edge.action) {
+        if (is_new_choice) {
             expansion.choices.push_back({edge.action, static_cast<std::uint32_t>(before / width), end});
         }
         expansion.choices.back().end = end;
     }
 
+    bool has_choice(const Expansion& expansion) const { return expansion.choices.size() > first_choice_; }
+
     // The last choice has all its outcomes: make them a set.
     void close_choice(Expansion& expansion) {
-        if (expansion.choices.empty()) return;
+        if (!has_choice(expansion)) return;
         Choice& choice = expansion.choices.back();
         if (choice.end - choice.begin < 2) return;
         remove_duplicates(expansion.words, choice.begin * task_.words(), task_.words());
@@ -259,6 +263,7 @@ private:
     const GuardIndex& index_;
     Workspace memory_;
     std::vector<Word> candidates_;
+    std::size_t first_choice_ = 0;  // of the state at hand in an expansion of several states
 };
 
 std::unique_ptr<Stepper> CompiledTask::stepper() const { return std::make_unique<CompiledStepper>(*this); }

@@ -14,6 +14,10 @@ constexpr std::size_t kMaxBranches = 1'000'000;
 constexpr std::size_t kMaxSumNodes = 64;
 constexpr std::int64_t kFarFromOverflow = std::int64_t{1} << 62;
 
+std::int64_t value_of(const Field& field, std::uint64_t stored) {
+    return static_cast<std::int64_t>(stored + static_cast<std::uint64_t>(field.lower));
+}
+
 bool is_plain(const Layout& layout, const AssignmentSpec& spec) {
     return spec.length == 0 && spec.value != kNoNode && spec.variable < layout.num_variables();
 }
@@ -87,6 +91,11 @@ bool Effect::add_sum(const Pool& pool, const AssignmentSpec& spec) {
     }
     const std::optional<LinearSum> sum = as_linear_sum(pool, spec.value, kMaxSumNodes);
     if (!sum) return false;
+    const bool is_step = sum->factors.size() == 1 && sum->factors.begin()->first == spec.variable && sum->factors.begin()->second == 1;
+    if (is_step) {
+        steps_.push_back({layout_->field(spec.variable), spec.variable, static_cast<std::uint64_t>(sum->constant)});
+        return true;
+    }
     SumStore store{layout_->field(spec.variable), spec.variable, 0, static_cast<std::uint32_t>(terms_.size()), 0};
     store.offset = static_cast<std::uint64_t>(sum->constant) - static_cast<std::uint64_t>(target.lower);
     for (const auto& [variable, factor] : sum->factors) {
@@ -103,14 +112,17 @@ EffectError Effect::out_of_range(std::uint32_t variable, std::int64_t bits) cons
     return {"out-of-range", variable, {}, bits, true};
 }
 
-EffectError Effect::apply_simple(const Word* state, Workspace& workspace, std::vector<Word>& to) const {
+EffectError Effect::apply_simple(const Word* state, Workspace& workspace, WordBuffer& to) const {
     const std::size_t width = layout_->words();
-    const std::size_t begin = to.size();
-    to.resize(begin + width);
-    Word* const next = to.data() + begin;
+    Word* const next = to.extend(width);
     for (std::size_t w = 0; w < width; ++w) next[w] = state[w];
     for (const ConstantStore& store : constants_) {
         next[store.word] = (next[store.word] & ~store.clear) | store.set;
+    }
+    for (const Step& step : steps_) {
+        const std::uint64_t stored = step.field.stored(state) + step.delta;
+        if (stored > step.field.span) return out_of_range(step.variable, value_of(step.field, stored));
+        next[step.field.word] += step.delta << step.field.shift;
     }
     for (const SumStore& store : sums_) {
         std::uint64_t stored = store.offset;
@@ -118,8 +130,7 @@ EffectError Effect::apply_simple(const Word* state, Workspace& workspace, std::v
             stored += terms_[t].factor * terms_[t].field.stored(state);
         }
         if (stored > store.to.span) {
-            return out_of_range(store.variable,
-                                static_cast<std::int64_t>(stored + static_cast<std::uint64_t>(store.to.lower)));
+            return out_of_range(store.variable, value_of(store.to, stored));
         }
         store.to.store(next, stored);
     }
@@ -157,7 +168,7 @@ void Effect::make_general(const Pool& pool, const std::vector<AssignmentSpec>& a
     }
 }
 
-EffectError Effect::apply_general(const Word* state, Workspace& workspace, std::vector<Word>& to) const {
+EffectError Effect::apply_general(const Word* state, Workspace& workspace, WordBuffer& to) const {
     std::vector<Branch> branches;
     branches.push_back({std::vector<Word>(state, state + layout_->words()), workspace.scratch});
     std::vector<Branch> next;
@@ -172,7 +183,7 @@ EffectError Effect::apply_general(const Word* state, Workspace& workspace, std::
         }
         branches.swap(next);
     }
-    for (const Branch& branch : branches) to.insert(to.end(), branch.state.begin(), branch.state.end());
+    for (const Branch& branch : branches) to.append(branch.state.data(), branch.state.size());
     return {};
 }
 

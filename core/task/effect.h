@@ -11,6 +11,7 @@
 
 #include <vector>
 
+#include "base/word_buffer.h"
 #include "task/program.h"
 
 namespace surefoot {
@@ -49,7 +50,7 @@ public:
     Effect(const Pool& pool, const std::vector<AssignmentSpec>& assignments, Constants& constants);
 
     // Append the states that `state` may become to `to`.
-    EffectError apply(const Word* state, Workspace& workspace, std::vector<Word>& to) const {
+    EffectError apply(const Word* state, Workspace& workspace, WordBuffer& to) const {
         return is_simple_ ? apply_simple(state, workspace, to) : apply_general(state, workspace, to);
     }
 
@@ -60,6 +61,13 @@ private:
         std::uint32_t word;
         Word clear;
         Word set;
+    };
+
+    // stored += delta, modulo 2^64
+    struct Step {
+        Field field;
+        std::uint32_t variable;
+        std::uint64_t delta;
     };
 
     struct Term {
@@ -100,8 +108,8 @@ private:
     bool add_simple(const Pool& pool, const AssignmentSpec& spec);
     bool add_sum(const Pool& pool, const AssignmentSpec& spec);
     void make_general(const Pool& pool, const std::vector<AssignmentSpec>& assignments, Constants& constants);
-    EffectError apply_simple(const Word* state, Workspace& workspace, std::vector<Word>& to) const;
-    EffectError apply_general(const Word* state, Workspace& workspace, std::vector<Word>& to) const;
+    EffectError apply_simple(const Word* state, Workspace& workspace, WordBuffer& to) const;
+    EffectError apply_general(const Word* state, Workspace& workspace, WordBuffer& to) const;
     EffectError collect_writes(const GeneralGroup& group, const Branch& branch, std::int64_t* registers,
                                std::vector<Write>& writes) const;
     EffectError add_write(const GeneralStore& store, const Program& program, const std::int64_t* registers,
@@ -113,6 +121,7 @@ private:
     const Layout* layout_;
     bool is_simple_ = true;
     std::vector<ConstantStore> constants_;
+    std::vector<Step> steps_;
     std::vector<SumStore> sums_;
     std::vector<Term> terms_;
     Program program_;

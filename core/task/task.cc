@@ -33,7 +33,7 @@ bool is_among(const Word* state, const Word* states, std::size_t count, std::siz
 
 }  // namespace
 
-void remove_duplicates(std::vector<Word>& words, std::size_t begin, std::size_t width) {
+void remove_duplicates(WordBuffer& words, std::size_t begin, std::size_t width) {
     Word* const states = words.data() + begin;
     const std::size_t count = (words.size() - begin) / width;
     if (count < 2) return;
@@ -46,7 +46,7 @@ void remove_duplicates(std::vector<Word>& words, std::size_t begin, std::size_t 
         if (kept != i) std::copy(state, state + width, states + kept * width);
         ++kept;
     }
-    words.resize(begin + kept * width);
+    words.shrink(begin + kept * width);
 }
 
 }  // namespace surefoot

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "base/word_buffer.h"
 
 namespace surefoot {
 
@@ -29,7 +30,7 @@ struct Choice {
 struct Expansion {
     StateKind kind = StateKind::open;
     std::vector<Choice> choices;  // by ascending action
-    std::vector<Word> words;
+    WordBuffer words;
 
     void clear() {
         kind = StateKind::open;
@@ -55,7 +56,7 @@ public:
 
     virtual StateKind kind(const Word* state) = 0;
 
-    // Fill in kind and, unless the state is fail or goal, all choices.
+    // Set the kind and, unless the state is fail or goal, append all choices behind those that are there.
     virtual void expand(const Word* state, Expansion& expansion) = 0;
 
     // The applicable actions, ascending, whatever the state's kind.
@@ -85,6 +86,6 @@ public:
 };
 
 // Remove duplicates among the states from word `begin` on; the first of equals stays where it is.
-void remove_duplicates(std::vector<Word>& words, std::size_t begin, std::size_t words_per_state);
+void remove_duplicates(WordBuffer& words, std::size_t begin, std::size_t words_per_state);
 
 }  // namespace surefoot

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from surefoot import _core
-from surefoot.errors import InputError
 from surefoot.options import ExploreOptions
 from surefoot.results import ExploreResult
 from surefoot.tasks.python_task import PythonTask
@@ -38,7 +37,7 @@ def explore(
         "progress": progress,
     }
     try:
-        if packed is not None:
+        if packed is not None or isinstance(task, PythonTask):
             counts = _core.explore_states(task.core, packed, **limits)
         else:
             counts = _explore_condition(task, limits)
@@ -47,14 +46,9 @@ def explore(
     return _result(counts)
 
 
-def _explore_condition(task: Task | PythonTask, limits: dict[str, Any]) -> Any:
+def _explore_condition(task: Task, limits: dict[str, Any]) -> Any:
     if not task.core.has_finite_starts():
-        raise InputError(
-            "start-not-finite",
-            "the start condition leaves a real variable free: it has infinitely many states",
-            file=task.file,
-            hint="give the states to explore from with --states FILE, one JSON object per line",
-        )
+        raise task.infinite_starts()
     return _core.explore_starts(task.core, **limits)
 
 

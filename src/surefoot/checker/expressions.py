@@ -17,9 +17,10 @@ from typing import Any
 
 from .arithmetic import BINARY, INT_MAX, INT_MIN, UNARY, cell, pack, to_real
 from .errors import ModelError, NotSupported, ReadError
-from .files import field, items, optional, text
+from .files import field, items, optional, shown, text
 
 _MAX_LENGTH = 1_000_000
+_MAX_STEPS = 2_000_000
 _LITERALS = {"e": math.e, "π": math.pi}
 
 
@@ -52,10 +53,12 @@ class Cells:
 
 @dataclass(frozen=True)
 class Bound:
-    """A name for a value that the machine keeps in a slot."""
+    """A name for an expression, which is evaluated where the name is used."""
 
-    type: Type
-    slot: int
+    node: Any
+    scope: Scope
+    declared: Type | None
+    open_calls: tuple[Function, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +111,6 @@ def compile_expression(node: Any, scope: Scope, where: str, *, want: Type | None
 def run(code: Code, values: Mapping[str, Any]) -> Any:
     """Return the value of an expression in a valuation of cells. Raises ModelError."""
     stack: list[Any] = []
-    slots: dict[int, Any] = {}
     at = 0
     try:
         while at < len(code.steps):
@@ -124,10 +126,6 @@ def run(code: Code, values: Mapping[str, Any]) -> Any:
                 count, function = argument
                 operands = stack[-count:]
                 stack[-count:] = [function(*operands)]
-            elif what == "keep in slot":
-                slots[argument] = stack.pop()
-            elif what == "push slot":
-                stack.append(slots[argument])
             elif what == "jump":
                 at = argument
             elif what == "jump if false":
@@ -173,14 +171,14 @@ def declared_type(node: Any) -> Type:
     if kind == "bounded":
         base = field(node, "base")
         if base not in ("int", "real"):
-            raise ReadError(f"a bounded type has base int or real, not {base}")
+            raise ReadError(f"a bounded type has base int or real, not {shown(base)}")
         return str(base)
     if kind == "array":
         base = declared_type(field(node, "base"))
         if isinstance(base, str):
             return Array(base, None)
         raise NotSupported("arrays of arrays are not supported")
-    raise NotSupported(f"type {kind} is not supported")
+    raise NotSupported(f"type {shown(kind)} is not supported")
 
 
 _Visit = Generator[Any, Any, Any]
@@ -205,12 +203,13 @@ class _Compiler:
     def __init__(self) -> None:
         self.steps: list[tuple[str, Any]] = []
         self.reads: set[str] = set()
-        self._slots = 0
-        self._open_calls: list[Function] = []
+        self._open_calls: tuple[Function, ...] = ()
 
     def visit(self, node: Any, scope: Scope) -> _Visit:
+        if len(self.steps) > _MAX_STEPS:
+            raise NotSupported("an expression grows too large when its functions are expanded")
         if isinstance(node, str):
-            return self._name(node, scope)
+            return (yield self._name(node, scope))
         if not isinstance(node, dict):
             return self._literal(node)
         if "constant" in node:
@@ -251,22 +250,28 @@ class _Compiler:
             return self._push("int", value)
         if isinstance(value, float) and math.isfinite(value):
             return self._push("real", value)
-        raise ReadError(f"{str(value)[:40]} is not an expression")
+        raise ReadError(f"{shown(value)} is not an expression")
 
-    def _name(self, name: str, scope: Scope) -> Type:
+    def _name(self, name: str, scope: Scope) -> _Visit:
         meaning = scope.names.get(name)
         if meaning is None:
             raise ReadError(f'"{name}" is not declared')
+        if isinstance(meaning, Bound):
+            return (yield self._bound(meaning))
         if isinstance(meaning, Constant):
             self.steps.append(("push", meaning.value))
-        elif isinstance(meaning, Bound):
-            self.steps.append(("push slot", meaning.slot))
         else:
             self.reads.update(meaning.names)
             is_array = isinstance(meaning.type, Array)
             step = ("load array", meaning.names) if is_array else ("load", meaning.names[0])
             self.steps.append(step)
         return meaning.type
+
+    def _bound(self, bound: Bound) -> _Visit:
+        inside, self._open_calls = self._open_calls, bound.open_calls
+        have = yield self.visit(bound.node, bound.scope)
+        self._open_calls = inside
+        return have if bound.declared is None else self.convert(have, bound.declared)
 
     def _operator(
         self, op: str, table: Mapping[str, Any], operands: tuple[Any, ...], scope: Scope
@@ -339,7 +344,7 @@ class _Compiler:
         aside = _Compiler()
         aside._open_calls = self._open_calls
         aside.convert((yield aside.visit(node, scope)), "int")
-        if any(what in ("load", "load array", "push slot") for what, _ in aside.steps):
+        if any(what in ("load", "load array") for what, _ in aside.steps):
             raise NotSupported("an array whose length is not constant is not supported")
         length = run(Code("array length", "int", tuple(aside.steps), frozenset()), {})
         if length > _MAX_LENGTH:
@@ -359,8 +364,8 @@ class _Compiler:
 
     def _let(self, node: Any, scope: Scope) -> _Visit:
         for variable in items(node, "variables"):
-            type_ = yield self.visit(field(variable, "value"), scope)
-            scope = scope.adding(self._bind(variable, type_))
+            bound = yield self._bind(variable, field(variable, "value"), scope)
+            scope = scope.adding(bound)
         return (yield self.visit(field(node, "expression"), scope))
 
     def _call(self, node: Any, scope: Scope) -> _Visit:
@@ -375,20 +380,19 @@ class _Compiler:
             raise NotSupported(f'function "{name}" is recursive')
         bound: dict[str, Bound] = {}
         for parameter, argument in zip(parameters, arguments, strict=True):
-            bound.update(self._bind(parameter, (yield self.visit(argument, scope))))
-        self._open_calls.append(function)
+            bound.update((yield self._bind(parameter, argument, scope)))
+        before, self._open_calls = self._open_calls, (*self._open_calls, function)
         result = yield self.visit(field(function.node, "body"), function.scope.adding(bound))
-        self._open_calls.pop()
+        self._open_calls = before
         return self.convert(result, declared_type(field(function.node, "type")))
 
-    def _bind(self, declaration: Any, have: Type) -> dict[str, Bound]:
-        """Keep the value just computed in a new slot; return its name."""
+    def _bind(self, declaration: Any, node: Any, scope: Scope) -> _Visit:
+        """Return the name for an expression, its type checked also if the name is never used."""
         declared = optional(declaration, "type")
-        if declared is not None:
-            have = self.convert(have, declared_type(declared))
-        self._slots += 1
-        self.steps.append(("keep in slot", self._slots))
-        return {text(declaration, "name"): Bound(have, self._slots)}
+        type_ = None if declared is None else declared_type(declared)
+        bound = Bound(node, scope, type_, self._open_calls)
+        yield _Compiler()._bound(bound)
+        return {text(declaration, "name"): bound}
 
 
 _SHAPES = {

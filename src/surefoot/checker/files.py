@@ -109,3 +109,8 @@ def items(node: Any, key: str) -> list[Any]:
     if not isinstance(value, list):
         raise ReadError(f'"{key}" must be a list')
     return value
+
+
+def shown(value: Any) -> str:
+    """Return a short text for a value from a file; never recurses into deep ones."""
+    return f"a {type(value).__name__}" if isinstance(value, dict | list) else str(value)[:60]

@@ -253,7 +253,8 @@ class Model:
     def _has_outcome(self, view: View, action: str) -> bool:
         """Return whether some combination has an outcome; looks at every one, for its errors."""
         combinations = self._combinations(view, action)
-        return any([bool(_possible_destinations(view, edges)) for _, edges in combinations])
+        possible = [bool(_possible_destinations(view, edges)) for _, edges in combinations]
+        return any(possible)
 
     def _combinations(
         self, view: View, action: str

@@ -21,7 +21,7 @@ from .expressions import (
     declared_type,
     run,
 )
-from .files import field, items, optional, read_json, text
+from .files import field, items, optional, read_json, shown, text
 from .model import (
     Assignment,
     Condition,
@@ -277,7 +277,7 @@ class _Reader:
         _refuse(node, "rate")
         label = node.get("action")
         if label is not None and label not in self.declared:
-            raise ReadError(f'{where}: action "{label}" is not declared')
+            raise ReadError(f'{where}: action "{shown(label)}" is not declared')
         guard = node.get("guard")
         if guard is not None:
             guard = compile_expression(field(guard, "exp"), scope, f"{where}, guard", want="bool")

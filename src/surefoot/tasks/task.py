@@ -7,7 +7,7 @@ searches take ``task.core`` and never come back to Python for a state.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +84,13 @@ class Task:
             return state.packed
         return self.state(state).packed
 
+    def _ask(self, call: Callable[..., Any], *args: Any, **options: Any) -> Any:
+        """Return what the core answers; its errors of the model come out as InputError."""
+        try:
+            return call(*args, **options)
+        except _core.ModelError as error:
+            raise self.model_error(error) from None
+
     # -- steps -------------------------------------------------------------------------------
 
     def applicable(self, state: State | Mapping[str, Any]) -> tuple[str, ...]:
@@ -91,11 +98,7 @@ class Task:
 
         Goal and fail are not looked at: runs stop there, but the model may well have edges.
         """
-        packed = self.packed(state)
-        try:
-            return tuple(self.actions[i] for i in self.core.applicable(packed))
-        except _core.ModelError as error:
-            raise self.model_error(error) from None
+        return tuple(self.actions[i] for i in self._ask(self.core.applicable, self.packed(state)))
 
     def outcomes(self, state: State | Mapping[str, Any], action: str) -> tuple[State, ...]:
         """Return the outcomes of an action, a set; empty if it is not applicable."""
@@ -106,11 +109,8 @@ class Task:
                 f"the task has no action {quoted(action)}",
                 hint=nearest_hint(action, self.actions),
             )
-        packed = self.packed(state)
-        try:
-            return tuple(self.unpack(one) for one in self.core.outcomes(packed, number))
-        except _core.ModelError as error:
-            raise self.model_error(error) from None
+        found = self._ask(self.core.outcomes, self.packed(state), number)
+        return tuple(self.unpack(one) for one in found)
 
     def is_fail(self, state: State | Mapping[str, Any]) -> bool:
         """Return whether the state satisfies the fail condition."""
@@ -121,19 +121,11 @@ class Task:
         return self._kind(state) == GOAL
 
     def _kind(self, state: State | Mapping[str, Any]) -> int:
-        packed = self.packed(state)
-        try:
-            return int(self.core.kind(packed))
-        except _core.ModelError as error:
-            raise self.model_error(error) from None
+        return int(self._ask(self.core.kind, self.packed(state)))
 
     def distance_to_fail(self, state: State | Mapping[str, Any]) -> float:
         """Return how far the state is from fail: 0 if it fails, infinity if the task has no fail condition."""
-        packed = self.packed(state)
-        try:
-            return float(self.core.distance_to_fail(packed))
-        except _core.ModelError as error:
-            raise self.model_error(error) from None
+        return float(self._ask(self.core.distance_to_fail, self.packed(state)))
 
     # -- start states ------------------------------------------------------------------------
 
@@ -151,10 +143,32 @@ class Task:
         packed = self.packed(state)
         if self._starts is not None:
             return packed in set(split_states(self._starts, self.core.words))
-        try:
-            return bool(self.core.is_start(packed))
-        except _core.ModelError as error:
-            raise self.model_error(error) from None
+        return bool(self._ask(self.core.is_start, packed))
+
+    def list_starts(self, *, max_states: int = 1_000_000, max_seconds: float = 60.0) -> list[State]:
+        """Return all start states. Raises OutOfBudget if there are more than ``max_states``."""
+        if self._starts is not None:
+            packed, is_complete = self._starts, len(self._starts) <= max_states * self.core.words * 8
+        elif not self.core.has_finite_starts():
+            raise self.infinite_starts()
+        else:
+            packed, is_complete = self._ask(
+                self.core.list_starts, max_states=max_states, max_seconds=max_seconds
+            )
+        if not is_complete:
+            raise OutOfBudget(
+                "too-many-starts", f"there are more than {max_states:,} start states", file=self.file
+            )
+        return self.unpack_all(packed)
+
+    def infinite_starts(self) -> InputError:
+        """Return the error to raise where all start states are needed but a real variable is free."""
+        return InputError(
+            "start-not-finite",
+            "the start condition leaves a real variable free: it has infinitely many states",
+            file=self.file,
+            hint="give the states with --states FILE, one JSON object per line",
+        )
 
     def sample_starts(self, count: int, *, seed: int = 0, max_seconds: float = 60.0) -> list[State]:
         """Return ``count`` start states drawn uniformly and independently.
@@ -164,12 +178,13 @@ class Task:
         """
         if self._starts is not None:
             return self._sample_listed(count, seed)
-        try:
-            packed, stopped = self.core.sample_starts(
-                count=count, seed=seed, max_seconds=max_seconds, max_tries=REJECTION_TRIES
-            )
-        except _core.ModelError as error:
-            raise self.model_error(error) from None
+        packed, stopped = self._ask(
+            self.core.sample_starts,
+            count=count,
+            seed=seed,
+            max_seconds=max_seconds,
+            max_tries=REJECTION_TRIES,
+        )
         if stopped or (len(packed) < count * self.core.words * 8 and not self.core.has_finite_starts()):
             raise OutOfBudget(
                 "start-not-sampled",

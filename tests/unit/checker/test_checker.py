@@ -246,7 +246,11 @@ EXPRESSIONS = {
     "let": (let(op("+", "y", "y"), y=2), 4),
     "let sees earlier names": (let("z", y=2, z=op("+", "y", 1)), 3),
     "let hides": (let(let("y", y=3), y=2), 3),
-    "let evaluates": (let(1, y=op("%", 1, 0)), "division-by-zero"),
+    "let evaluates where it is used": (let(1, y=op("%", 1, 0)), 1),
+    "let evaluates lazily": (
+        let({"op": "ite", "if": False, "then": "y", "else": 2}, y=op("%", 1, 0)),
+        2,
+    ),
     "let without variables": (let(op("+", 1, 1)), 2),
     "left comes first": (op("+", op("%", 1, 0), op("pow", 2, -1)), "division-by-zero"),
     "left comes first, swapped": (op("+", op("pow", 2, -1), op("%", 1, 0)), "negative-exponent"),

@@ -1,0 +1,56 @@
+# Surefoot: everything a developer needs. `make demo` and `make test` work from a clean clone.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/installed
+DEV_STAMP := $(VENV)/dev-installed
+SOURCES := $(shell find src core bindings -name '*.py' -o -name '*.cc' -o -name '*.h') CMakeLists.txt pyproject.toml README.md
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+TASK := domain:one-way-line?packages=6&locations=8&variant=icy-park
+
+.PHONY: demo test lint format bench sanitize fuzz clean
+
+demo: $(STAMP)
+	$(BIN)/surefoot doctor '$(TASK)'
+	$(BIN)/surefoot explore '$(TASK)'
+	$(BIN)/surefoot simulate '$(TASK)' --policy random --seed 1 --max-steps 20
+
+test: $(DEV_STAMP)
+	$(BIN)/python -m pytest -n 2 tests
+
+lint: $(DEV_STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(DEV_STAMP)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(DEV_STAMP)
+	$(PIP) '.[storm]'
+	$(BIN)/python -m benchmarks.engine
+
+# The core under address and undefined-behaviour sanitizers, run by the tests that fuzz it.
+sanitize: $(DEV_STAMP)
+	$(PIP) --no-deps --upgrade --target build/sanitized -C cmake.define.SUREFOOT_SANITIZE=ON -C build-dir=build/sanitize .
+	PYTHONPATH=build/sanitized LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libstdc++.so)" \
+	    ASAN_OPTIONS=detect_leaks=0 $(BIN)/python -m pytest -m fuzz tests
+
+fuzz: $(DEV_STAMP)
+	$(BIN)/python tests/fuzz_loader.py --seconds 600 --save build/findings
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(STAMP): $(BIN)/python $(SOURCES)
+	$(PIP) .
+	touch $@
+
+$(DEV_STAMP): $(STAMP)
+	$(PIP) '.[dev]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) build

@@ -1,0 +1,33 @@
+"""The command line.
+
+One small module per command (``explore``, ``simulate``, ``doctor``). What they share is in
+``arguments`` (how a task is given), ``state_text`` (how states are given), ``progress``, ``output``
+(tables and JSON documents) and ``failures`` (errors and exit codes). Heavy modules are imported
+where they are used, so that ``--help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from surefoot.cli.failures import guarded
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run ``surefoot`` with these arguments (default: the process's) and return the exit code."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    return guarded(given, lambda: _run(given))
+
+
+def _run(given: list[str]) -> int:
+    if given == ["--version"]:
+        from surefoot import __version__
+
+        print(__version__)
+        return 0
+    from surefoot.cli.app import app
+
+    command, bound, _ = app.parse_args(given, exit_on_error=False, print_error=False)
+    result = command(*bound.args, **bound.kwargs)
+    return result if isinstance(result, int) else 0

@@ -1,0 +1,120 @@
+"""From exceptions to messages on standard error and exit codes; see docs for the table of codes."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TextIO
+
+from surefoot.errors import InputError, OutOfBudget, SurefootError, printable
+
+INTERNAL_ERROR = 70
+INTERRUPTED = 130
+BROKEN_PIPE = 141
+REPORT_TO = "please report it to the Surefoot engineers with the command and its input"
+
+
+def guarded(arguments: Sequence[str], body: Callable[[], int]) -> int:
+    """Return the exit code of ``body``, or that of what it raised after telling the user."""
+    _never_fail_to_encode(sys.stdout, sys.stderr)
+    try:
+        code = body()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _silence(sys.stdout)
+        return BROKEN_PIPE
+    except KeyboardInterrupt:
+        return _tell(
+            arguments, "interrupted", {"code": "interrupted", "message": "interrupted"}, INTERRUPTED
+        )
+    except Exception as error:
+        return _tell_error(arguments, error)
+    return code
+
+
+def _tell_error(arguments: Sequence[str], error: Exception) -> int:
+    if os.environ.get("SUREFOOT_DEBUG"):
+        traceback.print_exception(error)
+    known = error if isinstance(error, SurefootError) else _translated(arguments, error)
+    if known is not None:
+        return _tell(arguments, f"error: {known}", known.to_dict(), known.exit_code)
+    message = printable(f"{type(error).__name__}: {error}", limit=500)
+    text = f"internal error: {message}\n  {REPORT_TO}; SUREFOOT_DEBUG=1 shows where it happened"
+    return _tell(arguments, text, {"code": "internal-error", "message": message}, INTERNAL_ERROR)
+
+
+def _translated(arguments: Sequence[str], error: Exception) -> SurefootError | None:
+    """Return an error of the parser, of the system or of the user's Python code as one of ours."""
+    from cyclopts import CycloptsError
+
+    if isinstance(error, CycloptsError):
+        message = printable(" ".join(str(error).split()), limit=1000)
+        command = _command(arguments)
+        hint = f"see surefoot {command} --help" if command else "see surefoot --help"
+        return InputError("bad-option", message, hint=hint)
+    if isinstance(error, MemoryError):
+        return OutOfBudget("out-of-memory", "ran out of memory", hint="give less with --memory-mb")
+    in_users_code = _users_code(arguments, error)
+    if in_users_code is not None:
+        return in_users_code
+    if isinstance(error, OSError) and error.strerror:
+        name = None if error.filename is None else str(error.filename)
+        return InputError("system-error", error.strerror, file=name)
+    return None
+
+
+def _users_code(arguments: Sequence[str], error: Exception) -> InputError | None:
+    """Return an error that a FILE.py:NAME task raised, with its line; None if it is not from there."""
+    files = {Path(a.rpartition(":")[0]).resolve() for a in arguments if ".py:" in a}
+    lines = [(f.filename, f.lineno) for f in traceback.extract_tb(error.__traceback__)]
+    if isinstance(error, SyntaxError):
+        lines.append((error.filename or "", error.lineno))
+    for file, line in reversed(lines):
+        if Path(file).resolve() in files:
+            message = printable(f"{type(error).__name__}: {error}", limit=500)
+            return InputError("python-error", message, file=file, place=str(line))
+    return None
+
+
+def _tell(arguments: Sequence[str], text: str, error: dict[str, Any], code: int) -> int:
+    """Write the text to standard error and, with --json, a document to standard output."""
+    _write(sys.stderr, text + "\n")
+    document = ""
+    if "--json" in arguments:
+        from surefoot import __version__
+        from surefoot.cli.output import json_text
+
+        content = {"surefoot": __version__, "command": _command(arguments), "error": error}
+        document = json_text(content) + "\n"
+    _write(sys.stdout, document)
+    return code
+
+
+def _write(stream: TextIO, text: str) -> None:
+    try:
+        stream.write(text)
+        stream.flush()
+    except OSError:
+        _silence(stream)
+
+
+def _command(arguments: Sequence[str]) -> str | None:
+    from surefoot.cli.app import app
+
+    return next((a for a in arguments if a in app), None)
+
+
+def _never_fail_to_encode(*streams: Any) -> None:
+    for stream in streams:
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _silence(stream: TextIO) -> None:
+    """Let what is still buffered vanish: Python would complain about it at exit."""
+    devnull = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(devnull, stream.fileno())
+    os.close(devnull)

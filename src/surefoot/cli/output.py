@@ -1,0 +1,81 @@
+"""What goes to standard output: tables for people, one JSON document for programs."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+from surefoot.errors import InputError, Unsupported, nearest_hint, quoted
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from surefoot.tasks.python_task import PythonTask
+    from surefoot.tasks.task import Task
+
+
+def console() -> Console:
+    """Return the console for tables and text. It reads no markup and colours nothing by guess."""
+    from rich.console import Console
+
+    return Console(markup=False, highlight=False, emoji=False, soft_wrap=True)
+
+
+def json_text(content: dict[str, Any]) -> str:
+    """Return a JSON document: indented for the eye on a terminal, on one line elsewhere."""
+    return json.dumps(content, indent=2 if sys.stdout.isatty() else None)
+
+
+def document(
+    command: str,
+    task: Task | PythonTask,
+    *,
+    policy: str | None = None,
+    options: dict[str, Any],
+    seed: int,
+    seconds: float,
+    result: dict[str, Any],
+) -> dict[str, Any]:
+    """Return the JSON document of a command: what every document has, then the result."""
+    from surefoot import __version__
+
+    return {
+        "surefoot": __version__,
+        "command": command,
+        "task": {
+            "name": task.name,
+            "file": None if task.file is None else str(task.file),
+            "sha256": getattr(task, "sha256", None),
+        },
+        "policy": None if policy is None else {"name": policy, "sha256": None},
+        "options": options,
+        "seed": seed,
+        "seconds": seconds,
+        "peak_memory_mb": peak_memory_mb(),
+        **result,
+    }
+
+
+def peak_memory_mb() -> float | None:
+    """Return the most memory this process has held so far; None where the system does not tell."""
+    try:
+        import resource
+    except ImportError:
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return round(peak / (1e6 if sys.platform == "darwin" else 1e6 / 1024), 1)
+
+
+def check_policy(policy: str, *, known: tuple[str, ...]) -> None:
+    """Raise Unsupported for a policy file and InputError for a name that is no built-in policy."""
+    if policy in known:
+        return
+    hint = nearest_hint(policy, known) or f"built-in policies are: {', '.join(known)}"
+    if any(sign in policy for sign in "./:\\"):
+        raise Unsupported(
+            "policy-file",
+            f"policies from files come with a later release: {quoted(policy)}",
+            hint=hint,
+        )
+    raise InputError("unknown-policy", f"there is no policy {quoted(policy)}", hint=hint)

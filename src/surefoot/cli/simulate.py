@@ -1,0 +1,136 @@
+"""``surefoot simulate``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from surefoot.cli.arguments import Json, StatesFile, TaskArguments, TaskSource, check_options
+from surefoot.errors import printable
+from surefoot.options import SimulateOptions
+
+if TYPE_CHECKING:
+    from surefoot.results import Run, SimulateResult
+    from surefoot.tasks.python_task import PythonTask
+    from surefoot.tasks.state import State
+    from surefoot.tasks.task import Task
+
+States = Annotated[
+    tuple[str, ...],
+    Parameter(
+        name="--state",
+        help="start from this state, x=3,y=0 or a JSON object; may be repeated",
+        show_default=False,
+    ),
+]
+RESULTS = {"fail": "fail", "goal": "goal", "dead_end": "dead end", "cut": "cut"}
+STYLES = {"fail": "bold red", "goal": "bold green", "dead_end": "bold yellow", "cut": "bold"}
+
+
+def simulate(
+    task: TaskSource,
+    /,
+    *,
+    state: States = (),
+    states: StatesFile = None,
+    options: Annotated[SimulateOptions, Parameter(name="*")] = SimulateOptions(),  # noqa: B008
+    json: Json = False,
+    task_arguments: Annotated[TaskArguments, Parameter(name="*")] = TaskArguments(),  # noqa: B008
+) -> int:
+    """Show runs of a policy, step by step.
+
+    Runs start in random start states, or in those of --state and --states in turn.
+    A run ends in a fail or goal state, in a dead end (no action is applicable), or
+    is cut after --max-steps.
+
+    For example:
+      surefoot simulate "domain:one-way-line?packages=3&locations=4" --policy random --runs 3
+      surefoot simulate counter.jani --policy first --state x=3,y=0 --json
+    """
+    from surefoot.cli.output import check_policy, document, json_text
+    from surefoot.cli.progress import Progress
+    from surefoot.cli.state_text import read_states, state_of
+
+    check_options(options)
+    with Progress("reading the task"):
+        from surefoot.simulate import POLICIES
+        from surefoot.simulate import simulate as run
+
+        check_policy(options.policy, known=POLICIES)
+        loaded = task_arguments.load(task)
+        starts = [state_of(loaded, text) for text in state]
+        starts += read_states(loaded, states) if states is not None else []
+    with Progress("simulating"):
+        result = run(loaded, starts or None, options=options)
+    if json:
+        given = {**asdict(options), "state": list(state), "states": states and str(states)}
+        content = document(
+            "simulate",
+            loaded,
+            policy=options.policy,
+            options={**given, **task_arguments.given()},
+            seed=options.seed,
+            seconds=result.seconds,
+            result=result.to_dict(),
+        )
+        print(json_text(content))
+    else:
+        _print_runs(loaded, result)
+    return 0
+
+
+def _print_runs(task: Task | PythonTask, result: SimulateResult) -> None:
+    from rich.text import Text
+
+    from surefoot.cli.output import console
+
+    out = console()
+    labels = _labels(task)
+    for run in result.runs:
+        head = Text.assemble(
+            f"run {run.run}: ",
+            (RESULTS[run.result], STYLES[run.result]),
+            f" after {_steps(run.steps)}",
+        )
+        out.print(head)
+        print("\n".join(_lines(run, labels)), end="\n\n")
+    counts = {RESULTS.get(name, name): count for name, count in result.summary.items()}
+    total = counts.pop("runs")
+    ends = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
+    out.print(f"{total:,} run{'s' * (total != 1)}" + (f": {ends}" if ends else ""))
+
+
+def _steps(count: int) -> str:
+    return f"{count:,} step{'s' * (count != 1)}"
+
+
+def _lines(run: Run, labels: dict[str, tuple[str, ...]]) -> Iterator[str]:
+    """Yield the start state in full, then each action with the variables that it changed."""
+    yield f"  start  {_shown(run.start, labels)}"
+    width = max((len(printable(action)) for action in run.actions), default=0)
+    for step, action in enumerate(run.actions):
+        before, after = run.states[step].to_dict(), run.states[step + 1].to_dict()
+        changed = {n: v for n, v in after.items() if n not in before or before[n] != v}
+        text = _shown(changed, labels) or "(nothing changes)"
+        yield f"  {step + 1:5}  {printable(action):{width}}  {text}"
+
+
+def _shown(state: State | dict[str, Any], labels: dict[str, tuple[str, ...]]) -> str:
+    """Return values as ``x=3,y=0``, locations by name: what --state takes."""
+    return ",".join(
+        f"{printable(name)}={_value(value, labels.get(name))}" for name, value in state.items()
+    )
+
+
+def _value(value: Any, labels: tuple[str, ...] | None) -> str:
+    if labels is not None:
+        return printable(labels[value])
+    return str(value).lower() if isinstance(value, bool) else printable(str(value))
+
+
+def _labels(task: Task | PythonTask) -> dict[str, tuple[str, ...]]:
+    variables = getattr(task, "variables", ())
+    return {v.name: v.labels for v in variables if v.labels is not None}

@@ -1,0 +1,500 @@
+"""Doctor: what a task contains, and what looks unusual about it.
+
+:func:`examine` fills a :class:`DoctorReport`. What follows from the description
+alone is certain (an action without edge never fires); the rest is looked for in states met on
+random walks, and the report says how many states that were.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from surefoot import _core
+from surefoot.errors import InputError, OutOfBudget, SurefootError, printable, quoted
+from surefoot.options import BudgetOptions
+from surefoot.results import Result
+from surefoot.tasks.description import Description
+from surefoot.tasks.expressions import text_of, variables_in
+from surefoot.tasks.python_task import PythonTask
+from surefoot.tasks.state import State
+from surefoot.tasks.task import FAIL, Task
+
+WALK_STEPS = 200
+MAX_STARTS = 500
+MAX_ERRORS = 20
+SHOWN_ITEMS = 40
+REAL_HUGE = 1e300
+
+
+@dataclass(frozen=True, kw_only=True)
+class DoctorOptions(BudgetOptions):
+    """How thoroughly to look."""
+
+    samples: int = 2000
+    """how many states to look at on random walks from the start"""
+    seed: int = 0
+    """same seed and task: same walks"""
+    max_seconds: float = 20.0
+    """stop walking after this many seconds"""
+
+
+@dataclass(frozen=True)
+class VariableFacts:
+    """A state variable as declared; ``initial`` None stands for any value of its range."""
+
+    name: str
+    type: str
+    lower: float | None
+    upper: float | None
+    initial: Any
+    labels: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class ActionFacts:
+    """An action; ``edges`` is None where Python code defines the task."""
+
+    name: str
+    silent: bool
+    edges: int | None
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something unusual. ``code`` is stable; ``place`` is where in the file, if it is one place."""
+
+    code: str
+    message: str
+    place: str | None = None
+
+
+@dataclass(frozen=True)
+class DoctorReport(Result):
+    """What a task contains (counts are None where Python code defines it) and what is unusual.
+
+    ``sampled`` is the number of different states that were looked at. ``warnings`` come from
+    reading the file, ``findings`` from looking at the task.
+    """
+
+    name: str
+    file: str | None
+    sha256: str | None
+    variables: tuple[VariableFacts, ...]
+    constants: dict[str, Any]
+    actions: tuple[ActionFacts, ...]
+    edges: int | None
+    outcomes: int | None
+    bits: int | None
+    words: int | None
+    residuals: int | None
+    start: str
+    goal: str | None
+    fail: str | None
+    sampled: int
+    warnings: tuple[Finding, ...]
+    findings: tuple[Finding, ...]
+
+    def __str__(self) -> str:
+        return "\n".join(_report_lines(self))
+
+
+def examine(
+    task: Task | PythonTask, *, options: DoctorOptions | None = None, **changes: Any
+) -> DoctorReport:
+    """Return what the task contains and what looks unusual about it.
+
+    Errors of the model that the walks meet are findings; nothing is raised for them. The report is
+    short for a task that Python code defines.
+    """
+    chosen = options or DoctorOptions(**changes)
+    if isinstance(task, PythonTask):
+        return _examine_python(task, chosen)
+    walks = _Walks(task, chosen)
+    walks.walk()
+    d = task.description
+    per_action = Counter(edge.action for edge in d.edges)
+    return DoctorReport(
+        name=task.name,
+        file=None if task.file is None else str(task.file),
+        sha256=task.sha256,
+        variables=tuple(
+            VariableFacts(v.name, v.type, v.lower, v.upper, v.initial, v.labels)
+            for v in task.variables
+        ),
+        constants=dict(d.constants),
+        actions=tuple(ActionFacts(a, a in task.silent, per_action[a]) for a in task.actions),
+        edges=len(d.edges),
+        outcomes=sum(len(edge.outcomes) for edge in d.edges),
+        bits=task.core.bits,
+        words=task.core.words,
+        residuals=task.core.residuals,
+        start=_start_text(d),
+        goal=None if d.goal_condition is None else text_of(d.goal_condition),
+        fail=None if d.fail_condition is None else text_of(d.fail_condition),
+        sampled=len(walks.seen),
+        warnings=tuple(Finding("warning", w.message, w.place) for w in d.warnings),
+        findings=(*_static_findings(task), *walks.findings()),
+    )
+
+
+def _start_text(d: Description) -> str:
+    if d.start_condition is not None:
+        return text_of(d.start_condition)
+    if d.start_states is not None:
+        return _counted(len(d.start_states), "listed state")
+    return "the initial values"
+
+
+# -- what follows from the description ---------------------------------------------------------
+
+
+def _static_findings(task: Task) -> Iterator[Finding]:
+    d = task.description
+    if d.goal_condition is None:
+        yield Finding("no-goal", "there is no goal: no state is a goal state")
+    if d.fail_condition is None:
+        yield Finding("no-fail", "there is no fail condition: no state fails, everything is safe")
+    fires = {edge.action for edge in d.edges}
+    if idle := [action for action in task.actions if action not in fires]:
+        yield Finding(
+            "action-without-edge", f"never fire, as no edge has them: actions {_named(idle)}"
+        )
+    yield from _free_variables(task)
+    targets = {a.target.value for e in d.edges for o in e.outcomes for a in o.assignments}
+    changed = _with_cells(d, targets)
+    if constant := [name for name in task.names if name not in changed]:
+        yield Finding("never-assigned", f"no edge assigns to {_variables(constant)}")
+
+
+def _free_variables(task: Task) -> Iterator[Finding]:
+    """Yield what the start leaves free: there any value of the range is a start."""
+    d = task.description
+    if d.start_condition is not None:
+        mentioned = _with_cells(d, variables_in(d.start_condition))
+        free = [v.name for v in task.variables if v.name not in mentioned and v.lower < v.upper]
+        why = "the start condition does not mention"
+    else:
+        given = [set(state) for state in d.start_states or [{}]]
+        free = [
+            v.name
+            for v in task.variables
+            if v.initial is None and not all(v.name in g for g in given)
+        ]
+        why = "no initial value is given for"
+    if free:
+        yield Finding(
+            "start-leaves-free", f"{why} {_variables(free)}: any value of the range is a start"
+        )
+    if task.has_start_condition and not task.core.has_finite_starts():
+        yield Finding(
+            "start-not-finite",
+            "the start leaves a real variable free: explore needs --states FILE",
+        )
+
+
+def _with_cells(d: Description, names: set[str]) -> set[str]:
+    """Return the names, and for each that is an array those of its cells."""
+    arrays = [d.arrays[name] for name in names if name in d.arrays]
+    return names | {f"{array.name}[{i}]" for array in arrays for i in range(array.length)}
+
+
+# -- what random walks meet --------------------------------------------------------------------
+
+
+@dataclass
+class _Walks:
+    """Walks through a task at random and keeps count of what is unusual in the states met."""
+
+    task: Task
+    options: DoctorOptions
+    seen: dict[bytes, None] = field(default_factory=dict)
+    starts: int = 0
+    counts: Counter[str] = field(default_factory=Counter)
+    overlaps: Counter[str] = field(default_factory=Counter)
+    ignored: Counter[str] = field(default_factory=Counter)
+    examples: dict[str, State] = field(default_factory=dict)
+    errors: dict[Any, Finding] = field(default_factory=dict)
+    out_of_time: bool = False
+
+    def walk(self) -> None:
+        """Walk until enough states were seen, time is up, or many steps brought nothing new."""
+        self.rng = random.Random(self.options.seed)
+        self.deadline = time.monotonic() + self.options.max_seconds
+        starts = self._starts()
+        patience = 4 * self.options.samples
+        while starts and patience > 0 and self._goes_on():
+            state: bytes | None = self.rng.choice(starts)
+            for _ in range(WALK_STEPS):
+                patience -= 1
+                if state is None or not self._goes_on():
+                    break
+                state = self._step(state)
+            patience -= 1
+
+    def _goes_on(self) -> bool:
+        self.out_of_time = time.monotonic() > self.deadline
+        return not self.out_of_time and len(self.seen) < self.options.samples
+
+    def _starts(self) -> list[bytes]:
+        """Return some start states, or what can be had instead."""
+        try:
+            found = self.task.sample_starts(
+                MAX_STARTS, seed=self.options.seed, max_seconds=self.options.max_seconds / 2
+            )
+        except (InputError, OutOfBudget) as error:
+            self._note_error(error, key="start")
+            try:
+                return [self.task.initial_state().packed]
+            except InputError:
+                return []
+        starts = list(dict.fromkeys(state.packed for state in found))
+        self.starts = len(starts)
+        for start in starts:
+            try:
+                self.counts["start-fails"] += self.task.core.kind(start) == FAIL
+            except _core.ModelError:
+                continue  # met again, and noted, on the walk
+        return starts
+
+    def _step(self, state: bytes) -> bytes | None:
+        """Look at a state and return one that may follow; None where a run would end."""
+        core = self.task.core
+        is_new = state not in self.seen
+        self.seen[state] = None
+        try:
+            kind = core.kind(state)
+            if kind:
+                if is_new and kind == FAIL and core.is_goal_condition(state):
+                    self._count("goal-and-fail", state)
+                return None
+            applicable = list(core.applicable(state))
+            if is_new:
+                self._look(state, applicable)
+        except _core.ModelError as error:
+            self._note_model_error(error)
+            return None
+        return self._outcome(state, applicable, all_actions=is_new)
+
+    def _outcome(self, state: bytes, applicable: list[int], *, all_actions: bool) -> bytes | None:
+        """Return an outcome of a random action, a silent one only where no other is applicable."""
+        first_silent = len(self.task.description.actions)
+        choices = [a for a in applicable if a < first_silent] or applicable
+        chosen = None
+        for action in self.rng.sample(choices, len(choices)):
+            try:
+                outcomes = self.task.core.outcomes(state, action)
+            except _core.ModelError as error:
+                self._note_model_error(error)
+                continue
+            chosen = chosen or self.rng.choice(outcomes)
+            if not all_actions:
+                break
+        return chosen
+
+    def _look(self, state: bytes, applicable: list[int]) -> None:
+        if not applicable:
+            self._count("dead-end", state)
+            return
+        edges = self.task.description.edges
+        enabled = Counter(edges[i].action for i in self.task.core.enabled_edges(state))
+        self.overlaps.update(action for action, count in enabled.items() if count > 1)
+        if any(name not in self.task.silent for name in enabled):
+            self.ignored.update(name for name in enabled if name in self.task.silent)
+
+    def _count(self, code: str, state: bytes) -> None:
+        self.counts[code] += 1
+        if code not in self.examples:
+            self.examples[code] = self.task.unpack(state)
+
+    def _note_model_error(self, error: Exception) -> None:
+        kind, edge, variable, *_ = error.args
+        if (kind, edge, variable) not in self.errors:
+            self._note_error(self.task.model_error(error), key=(kind, edge, variable))
+
+    def _note_error(self, error: SurefootError, key: Any) -> None:
+        self.errors[key] = Finding(error.code, error.message, error.place)
+
+    def findings(self) -> Iterator[Finding]:
+        """Yield what was met, with the number of states in which it was."""
+        total = f"of {len(self.seen):,} sampled states"
+        yield from list(self.errors.values())[:MAX_ERRORS]
+        if len(self.errors) > MAX_ERRORS:
+            yield Finding(
+                "more-errors", f"{len(self.errors) - MAX_ERRORS:,} more errors of the model"
+            )
+        if count := self.counts["start-fails"]:
+            yield Finding(
+                "start-fails", f"{count:,} of {self.starts:,} sampled start states fail already"
+            )
+        for code, text in (
+            ("goal-and-fail", "satisfy goal and fail (they count as fail)"),
+            ("dead-end", "are dead ends: no action is applicable, and neither goal nor fail"),
+        ):
+            if count := self.counts[code]:
+                yield Finding(code, f"{count:,} {total} {text}, for example {self.examples[code]}")
+        if self.overlaps:
+            text = (
+                "two or more edges of one action are enabled together (their outcomes are united)"
+            )
+            yield Finding("overlapping-edges", f"{text}: {_tally(self.overlaps, total)}")
+        if self.ignored:
+            text = "silent actions are applicable beside others (no policy takes them there)"
+            yield Finding("silent-beside-others", f"{text}: {_tally(self.ignored, total)}")
+        if self.out_of_time:
+            yield Finding("walk-cut", f"time ran out after {len(self.seen):,} sampled states")
+
+
+def _tally(counts: Counter[str], total: str) -> str:
+    parts = [f"{quoted(name)} in {count:,}" for name, count in counts.most_common(5)]
+    more = f" and {len(counts) - 5:,} more actions" if len(counts) > 5 else ""
+    return f"{', '.join(parts)} {total}{more}"
+
+
+def _named(names: list[str]) -> str:
+    more = f" and {len(names) - 5:,} more" if len(names) > 5 else ""
+    return ", ".join(map(quoted, names[:5])) + more
+
+
+def _variables(names: list[str]) -> str:
+    return f"{_counted(len(names), 'variable')} ({_named(names)})"
+
+
+# -- tasks in Python ---------------------------------------------------------------------------
+
+
+def _examine_python(task: PythonTask, options: DoctorOptions) -> DoctorReport:
+    """Return the short report: what a walk through the first states shows."""
+    rng = random.Random(options.seed)
+    deadline = time.monotonic() + options.max_seconds
+    starts = task.sample_starts(MAX_STARTS, seed=options.seed)
+    seen: dict[bytes, None] = {}
+    counts: Counter[str] = Counter()
+    patience = 4 * options.samples
+    while patience > 0 and len(seen) < options.samples and time.monotonic() < deadline:
+        state: State | None = rng.choice(starts)
+        for _ in range(WALK_STEPS):
+            patience -= 1
+            if state is None or len(seen) >= options.samples or time.monotonic() > deadline:
+                break
+            is_new = state.packed not in seen
+            seen[state.packed] = None
+            state = _python_step(task, state, rng, counts if is_new else Counter())
+    example = starts[0].to_dict()
+    return DoctorReport(
+        name=task.name,
+        file=None if task.file is None else str(task.file),
+        sha256=getattr(task, "sha256", None),
+        variables=tuple(
+            VariableFacts(name, type(value).__name__, None, None, None)
+            for name, value in example.items()
+        ),
+        constants={},
+        actions=tuple(ActionFacts(a, False, None) for a in task.actions),
+        edges=None,
+        outcomes=None,
+        bits=None,
+        words=None,
+        residuals=None,
+        start=_counted(len(task.start_source()) // 8, "listed state"),
+        goal="defined by Python code",
+        fail="defined by Python code",
+        sampled=len(seen),
+        warnings=(),
+        findings=tuple(
+            Finding(code, f"{counts[code]:,} of {len(seen):,} sampled states {text}")
+            for code, text in (
+                ("dead-end", "are dead ends: no action is applicable, and neither goal nor fail"),
+                ("goal-and-fail", "satisfy goal and fail (they count as fail)"),
+            )
+            if counts[code]
+        ),
+    )
+
+
+def _python_step(
+    task: PythonTask, state: State, rng: random.Random, counts: Counter[str]
+) -> State | None:
+    if task.is_fail(state):
+        value = task._states[int.from_bytes(state.packed, "little")]
+        counts["goal-and-fail"] += bool(task.definition.is_goal(value))
+        return None
+    if task.is_goal(state):
+        return None
+    applicable = task.applicable(state)
+    if not applicable:
+        counts["dead-end"] += 1
+        return None
+    return rng.choice(task.outcomes(state, rng.choice(applicable)))
+
+
+# -- the report as text ------------------------------------------------------------------------
+
+
+def _report_lines(report: DoctorReport) -> Iterator[str]:
+    yield printable(report.name)
+    if report.file is not None:
+        yield f"  file     {printable(report.file)}"
+    if report.sha256 is not None:
+        yield f"  sha256   {report.sha256}"
+    if report.edges is not None:
+        yield f"  edges    {report.edges:,} with {_counted(report.outcomes or 0, 'outcome')}"
+        yield f"  state    {report.bits:,} bits, {_counted(report.words or 0, 'word')} of 8 bytes"
+        yield f"  guards   {_counted(report.residuals or 0, 'condition')} beyond the index"
+    yield f"  start    {report.start}"
+    yield f"  goal     {report.goal or 'none'}"
+    yield f"  fail     {report.fail or 'none'}"
+    yield from _section("variables", [_variable_text(v) for v in report.variables])
+    if report.constants:
+        shown = [f"{printable(n)} = {_value_text(v)}" for n, v in report.constants.items()]
+        yield from _section("constants", shown)
+    yield from _section("actions", [_action_text(a) for a in report.actions])
+    unusual = [_finding_text(f) for f in (*report.warnings, *report.findings)]
+    looked = "" if report.edges is None else "the description and "
+    looked += _counted(report.sampled, "sampled state")
+    yield f"unusual ({len(unusual)}), looking at {looked}"
+    yield from unusual or ["  nothing found"]
+
+
+def _section(title: str, lines: list[str]) -> Iterator[str]:
+    yield f"{title} ({len(lines):,})"
+    yield from (f"  {line}" for line in lines[:SHOWN_ITEMS])
+    if len(lines) > SHOWN_ITEMS:
+        yield f"  ... and {len(lines) - SHOWN_ITEMS:,} more (all of them with --json)"
+
+
+def _counted(count: int, word: str) -> str:
+    return f"{count:,} {word}{'s' * (count != 1)}"
+
+
+def _variable_text(v: VariableFacts) -> str:
+    text = f"{printable(v.name)}: {v.type}"
+    if v.labels is not None:
+        text = f"{printable(v.name)}: one of {', '.join(map(printable, v.labels[:8]))}"
+        text += ", ..." if len(v.labels) > 8 else ""
+    elif v.lower is not None and v.upper is not None and v.type != "bool":
+        is_bounded = v.type != "real" or max(abs(v.lower), abs(v.upper)) < REAL_HUGE
+        text += f" from {v.lower} to {v.upper}" if is_bounded else ", unbounded"
+    if v.initial is None:
+        return text
+    initial = v.labels[int(v.initial)] if v.labels is not None else _value_text(v.initial)
+    return f"{text}, initially {printable(initial)}"
+
+
+def _value_text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else printable(str(value))
+
+
+def _action_text(action: ActionFacts) -> str:
+    silent = ", silent" if action.silent else ""
+    edges = "" if action.edges is None else f": {_counted(action.edges, 'edge')}"
+    return f"{printable(action.name)}{edges}{silent}"
+
+
+def _finding_text(finding: Finding) -> str:
+    where = f" (at {printable(finding.place)})" if finding.place else ""
+    return f"  ! {printable(finding.message, limit=2000)}{where} [{finding.code}]"

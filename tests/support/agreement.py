@@ -1,0 +1,69 @@
+"""Hold the core against the checker, state by state."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from surefoot import InputError, State, Task, checker
+
+
+def answer(call: Callable[[], Any]) -> Any:
+    """Return what the call returns, or ``"error"`` if the model has an error there."""
+    try:
+        return call()
+    except checker.ModelError:
+        return "error"
+    except InputError as error:
+        assert error.code.startswith("model-"), error
+        return "error"
+
+
+def frozen(states: Iterable[Any]) -> frozenset[Any]:
+    """Return states of either side as a comparable set."""
+    return frozenset(tuple(sorted(dict(state).items())) for state in states)
+
+
+def compare_state(task: Task, model: Any, state: State) -> list[Any]:
+    """Assert that core and checker agree on everything about one state; return its outcomes."""
+    plain = state.to_dict()
+    applicable = answer(lambda: task.applicable(state))
+    assert applicable == answer(lambda: model.applicable(plain)), plain
+    found = []
+    for action in task.actions:
+        ours = answer(lambda action=action: task.outcomes(state, action))
+        theirs = answer(lambda action=action: model.outcomes(plain, action))
+        if ours == "error" or theirs == "error":
+            assert ours == theirs, (action, plain, ours, theirs)
+            continue
+        assert len(theirs) == len(ours), (action, plain)
+        assert frozen(ours) == frozen(theirs), (action, plain)
+        found += ours
+    fail = answer(lambda: model.is_fail(plain))
+    assert answer(lambda: task.is_fail(state)) == fail, plain
+    if fail is False:
+        assert answer(lambda: task.is_goal(state)) == answer(lambda: model.is_goal(plain)), plain
+    return found
+
+
+def compare_declarations(task: Task, model: Any) -> None:
+    """Assert that both sides see the same variables and actions."""
+    ours = [(v.name, v.type, v.lower, v.upper) for v in task.variables]
+    assert ours == [(v.name, v.kind, v.lower, v.upper) for v in model.variables]
+    assert task.actions == model.actions
+    assert task.silent == model.silent
+
+
+def compare_reachable(
+    task: Task, model: Any, starts: Iterable[State], *, count: int, rng: random.Random
+) -> int:
+    """Compare up to ``count`` states met on the way from ``starts``; return how many."""
+    frontier, seen = list(starts), set()
+    while frontier and len(seen) < count:
+        state = frontier.pop(rng.randrange(len(frontier)))
+        if state in seen:
+            continue
+        seen.add(state)
+        frontier += compare_state(task, model, state)
+    return len(seen)

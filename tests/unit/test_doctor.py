@@ -1,0 +1,236 @@
+"""What the doctor sees, one small task per symptom."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from surefoot import Description, PythonTask, domain
+from surefoot.doctor import DoctorReport, examine
+
+
+def healthy() -> Description:
+    d = Description("healthy")
+    x = d.int("x", 0, 3, initial=0)
+    d.edge("up", guard=x < 3, outcomes=[{x: x + 1}, {}])
+    d.edge("down", guard=x > 0, outcomes=[{x: x - 1}])
+    d.start(x <= 1)
+    d.goal(x == 2)
+    d.fail(x == 3)
+    return d
+
+
+def without_goal() -> Description:
+    d = healthy()
+    d.goal_condition = None
+    return d
+
+
+def without_fail() -> Description:
+    d = healthy()
+    d.fail_condition = None
+    return d
+
+
+def idle_action() -> Description:
+    d = healthy()
+    d.action("idle")
+    return d
+
+
+def free_variable() -> Description:
+    d = healthy()
+    y = d.int("y", 0, 1, initial=0)
+    d.edge("flip", outcomes=[{y: 1 - y}])
+    return d
+
+
+def free_cells() -> Description:
+    d = healthy()
+    cells = d.array("a", "int", 2, 0, 1)
+    d.edge("set", outcomes=[{cells[0]: 1, cells[1]: 0}])
+    return d
+
+
+def free_real() -> Description:
+    d = healthy()
+    y = d.real("y", 0.0, 1.0, initial=0.0)
+    d.edge("set", outcomes=[{y: 0.5}])
+    return d
+
+
+def no_initial_value() -> Description:
+    d = healthy()
+    y = d.int("y", 0, 1)
+    d.edge("flip", outcomes=[{y: 1 - y}])
+    d.start_condition = None
+    return d
+
+
+def never_assigned() -> Description:
+    d = healthy()
+    y = d.int("y", 0, 1, initial=0)
+    x = d.int("i", 0, 0, initial=0)
+    d.edge("noop", outcomes=[{x: 0}])
+    assert d.start_condition is not None
+    d.start(d.start_condition & (y == 0))
+    return d
+
+
+def overlapping_edges() -> Description:
+    d = healthy()
+    d.edge("up", outcomes=[{}])
+    return d
+
+
+def goal_and_fail() -> Description:
+    d = healthy()
+    d.fail(d.goal_condition)  # type: ignore[arg-type]
+    return d
+
+
+def dead_end() -> Description:
+    d = Description("dead end")
+    x = d.int("x", 0, 3, initial=0)
+    d.edge("up", guard=x < 2, outcomes=[{x: x + 1}])
+    d.start({"x": 0})
+    d.goal(x == 3)
+    d.fail(x == 3)
+    return d
+
+
+def failing_start() -> Description:
+    d = healthy()
+    d.start({"x": 3}, {"x": 0})
+    return d
+
+
+def no_start() -> Description:
+    d = healthy()
+    x = d.edges[0].guard
+    assert x is not None
+    d.start(x & ~x)
+    return d
+
+
+def leaves_range() -> Description:
+    d = healthy()
+    x = next(iter(d.variables))
+    d.edge("jump", outcomes=[{x: 4}], place="/edges/2")
+    return d
+
+
+def silent_beside_others() -> Description:
+    d = healthy()
+    d.silent.append("tick")
+    d.edge("tick", outcomes=[{}])
+    return d
+
+
+SYMPTOMS: dict[Callable[[], Description], set[str]] = {
+    healthy: set(),
+    without_goal: {"no-goal"},
+    without_fail: {"no-fail"},
+    idle_action: {"action-without-edge"},
+    free_variable: {"start-leaves-free"},
+    free_cells: {"start-leaves-free"},
+    free_real: {"start-leaves-free", "start-not-finite"},
+    no_initial_value: {"start-leaves-free"},
+    never_assigned: {"never-assigned"},
+    overlapping_edges: {"overlapping-edges"},
+    goal_and_fail: {"goal-and-fail"},
+    dead_end: {"dead-end"},
+    failing_start: {"start-fails"},
+    no_start: {"no-start-state"},
+    leaves_range: {"model-out-of-range"},
+    silent_beside_others: {"silent-beside-others"},
+}
+
+
+@pytest.mark.parametrize("make", SYMPTOMS, ids=lambda make: make.__name__)
+def test_symptom_is_found_and_no_other(make: Callable[[], Description]) -> None:
+    report = examine(make().compile())
+    assert {finding.code for finding in report.findings} == SYMPTOMS[make]
+    for finding in report.findings:
+        assert f"[{finding.code}]" in str(report)
+
+
+def test_error_of_the_model_names_its_place() -> None:
+    (finding,) = examine(leaves_range().compile()).findings
+    assert finding.place == "/edges/2"
+    assert "would become 4" in finding.message
+
+
+def test_samples_are_counted() -> None:
+    (finding,) = examine(overlapping_edges().compile()).findings
+    assert '"up" in 2 of 3 sampled states' in finding.message or '"up" in 2 of 4' in finding.message
+
+
+def test_facts() -> None:
+    d = healthy()
+    d.constants["N"] = 3
+    d.warn("odd", "/a")
+    report = examine(d.compile())
+    assert (report.name, report.edges, report.outcomes, report.bits, report.words) == (
+        "healthy",
+        2,
+        3,
+        2,
+        1,
+    )
+    assert (report.start, report.goal, report.fail) == ("x ≤ 1", "x = 2", "x = 3")
+    assert [(a.name, a.silent, a.edges) for a in report.actions] == [
+        ("up", False, 1),
+        ("down", False, 1),
+    ]
+    assert report.constants == {"N": 3}
+    assert [(w.message, w.place) for w in report.warnings] == [("odd", "/a")]
+    assert report.to_dict()["variables"][0] == {
+        "name": "x", "type": "int", "lower": 0, "upper": 3, "initial": 0, "labels": None,
+    }  # fmt: skip
+
+
+def test_same_seed_same_report() -> None:
+    task = domain("one-way-line", packages=5, locations=6, variant="icy-park")
+    first, again = (examine(task, samples=100, seed=4) for _ in range(2))
+    assert first == again
+    assert first.sampled == 100
+
+
+def test_long_lists_are_cut_in_text_only() -> None:
+    d = healthy()
+    for i in range(100):
+        d.action(f"a{i}")
+    report = examine(d.compile())
+    assert len(report.actions) == 102
+    assert "and 62 more" in str(report)
+
+
+class Counter:
+    """Counts to three; the last state is goal and fail at once."""
+
+    def start(self) -> list[tuple[int]]:
+        return [(0,)]
+
+    def actions(self, state: tuple[int]) -> list[str]:
+        return ["up"]
+
+    def outcomes(self, state: tuple[int], action: str) -> list[tuple[int]]:
+        return [(state[0] + 1,)]
+
+    def is_goal(self, state: tuple[int]) -> bool:
+        return state == (3,)
+
+    def is_fail(self, state: tuple[int]) -> bool:
+        return state == (3,)
+
+
+def test_python_task() -> None:
+    definition: Any = Counter()
+    report: DoctorReport = examine(PythonTask(definition, name="counter"))
+    assert (report.sampled, report.edges, report.sha256) == (4, None, None)
+    assert [a.name for a in report.actions] == ["up"]
+    assert [f.code for f in report.findings] == ["goal-and-fail"]
+    assert "counter" in str(report)
