@@ -34,6 +34,8 @@ public:
         return static_cast<StateKind>(nb::cast<int>(task_.kind_(*state)));
     }
 
+    bool is_fail(const Word* state) override { return kind(state) == StateKind::fail; }
+
     void expand(const Word* state, Expansion& expansion) override {
         expansion.kind = kind(state);
         if (expansion.kind != StateKind::open) return;

@@ -205,6 +205,11 @@ void bind_task(nb::module_& module) {
                  return with_stepper(task, state, [](Stepper& stepper, const Word* words) { return stepper.enabled_edges(words); });
              },
              "state"_a, "Return the numbers of the enabled edges, ascending.")
+        .def("is_fail",
+             [](const Task& task, const nb::bytes& state) {
+                 return with_stepper(task, state, [](Stepper& stepper, const Word* words) { return stepper.is_fail(words); });
+             },
+             "state"_a, "Return whether the fail condition holds.")
         .def("kind", &kind, "state"_a, "Return 0 for an open state, 1 for fail, 2 for goal.");
 
     nb::class_<CompiledTask, Task>(module, "CompiledTask", "A declarative task, compiled.")

@@ -130,6 +130,11 @@ public:
         return kind_of_candidates(state);
     }
 
+    bool is_fail(const Word* state) override {
+        index_.find(state, candidates_.data());
+        return holds_fail(state);
+    }
+
     void expand(const Word* state, Expansion& expansion) override {
         first_choice_ = expansion.choices.size();
         index_.find(state, candidates_.data());
@@ -179,8 +184,10 @@ private:
         return ((candidates_[condition / 64] >> (condition % 64)) & 1) != 0;
     }
 
+    bool holds_fail(const Word* state) { return task_.has_fail_ && is_candidate(kFail) && passes(state, kFail, -1); }
+
     StateKind kind_of_candidates(const Word* state) {
-        if (task_.has_fail_ && is_candidate(kFail) && passes(state, kFail, -1)) return StateKind::fail;
+        if (holds_fail(state)) return StateKind::fail;
         if (task_.has_goal_ && is_candidate(kGoal) && passes(state, kGoal, -1)) return StateKind::goal;
         return StateKind::open;
     }

@@ -224,7 +224,7 @@ Range Pool::range_of(const Node& node) const {
         case Op::floor:
         case Op::ceil:
         case Op::truncate:
-            return rounded(operand(node.a));
+            return nodes_[node.a].type == Type::real ? rounded(operand(node.a)) : without_raising(operand(node.a));
         case Op::sign:
             return integers(-1, 1);
         default:

@@ -56,6 +56,9 @@ public:
 
     virtual StateKind kind(const Word* state) = 0;
 
+    // The fail condition alone: the goal condition is not evaluated.
+    virtual bool is_fail(const Word* state) = 0;
+
     // Set the kind and, unless the state is fail or goal, append all choices behind those that are there.
     virtual void expand(const Word* state, Expansion& expansion) = 0;
 

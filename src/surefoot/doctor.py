@@ -22,7 +22,8 @@ from surefoot.tasks.description import Description
 from surefoot.tasks.expressions import text_of, variables_in
 from surefoot.tasks.python_task import PythonTask
 from surefoot.tasks.state import State
-from surefoot.tasks.task import FAIL, Task
+from surefoot.tasks.state import FAIL
+from surefoot.tasks.task import Task
 
 WALK_STEPS = 200
 MAX_STARTS = 500

@@ -11,9 +11,9 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.cli.conftest import Surefoot, environment
 
 import surefoot as package
+from tests.cli.conftest import Surefoot, environment
 
 COMMANDS = ("doctor", "explore", "simulate")
 LINE = "domain:one-way-line?packages=3&locations=4"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from tests.cli.conftest import Surefoot
 
 LINE = "domain:one-way-line?packages=3&locations=4"

@@ -67,3 +67,33 @@ def compare_reachable(
         seen.add(state)
         frontier += compare_state(task, model, state)
     return len(seen)
+
+
+def reachable_counts(model: Any, starts: list[Any], *, limit: int) -> dict[str, int] | None:
+    """Return the counts of ``explore`` found by a plain breadth-first search; None beyond ``limit`` states."""
+    counts = dict.fromkeys(("states", "pairs", "outcomes", "fail", "goal", "dead_ends"), 0)
+    depth_of = {tuple(sorted(state.items())): 0 for state in starts}
+    queue = list(depth_of)
+    for key in queue:
+        state = dict(key)
+        kind = _kind(model, state)
+        applicable = model.applicable(state) if kind == "open" else ()
+        counts["states"] += 1
+        counts["pairs"] += len(applicable)
+        if kind != "open" or not applicable:
+            counts["dead_ends" if kind == "open" else kind] += 1
+        for action in applicable:
+            outcomes = frozen(model.outcomes(state, action))
+            counts["outcomes"] += len(outcomes)
+            for outcome in outcomes - depth_of.keys():
+                depth_of[outcome] = depth_of[key] + 1
+                queue.append(outcome)
+        if len(queue) > limit:
+            return None
+    return {**counts, "depth": max(depth_of.values(), default=0)}
+
+
+def _kind(model: Any, state: dict[str, Any]) -> str:
+    if model.is_fail(state):
+        return "fail"
+    return "goal" if model.is_goal(state) else "open"

@@ -265,14 +265,10 @@ class Model:
         for joint in self.joints:
             if joint.action != action:
                 continue
-            choices: list[list[Edge]] = []
-            for number, label in joint.parts:
-                choices.append(_enabled(view, self.elements[number], label))
-                if not choices[-1]:
-                    break
-            else:
-                numbers = tuple(number for number, _ in joint.parts)
-                for edges in itertools.product(*choices):
+            numbers = tuple(number for number, _ in joint.parts)
+            here = [_edges_here(view, self.elements[n], label) for n, label in joint.parts]
+            for edges in itertools.product(*here):
+                if all(edge.guard is None or run(edge.guard, view) for edge in edges):
                     yield numbers, edges
 
     def _update(
@@ -338,10 +334,9 @@ class Model:
         return merged
 
 
-def _enabled(view: View, element: Element, label: str | None) -> list[Edge]:
+def _edges_here(view: View, element: Element, label: str | None) -> list[Edge]:
     here = element.position(view)
-    edges = [edge for edge in element.edges if edge.label == label and edge.location == here]
-    return [edge for edge in edges if edge.guard is None or run(edge.guard, view)]
+    return [edge for edge in element.edges if edge.label == label and edge.location == here]
 
 
 def _possible_destinations(view: View, edges: tuple[Edge, ...]) -> list[tuple[Destination, ...]]:

@@ -67,7 +67,7 @@ def _translated(arguments: Sequence[str], error: Exception) -> SurefootError | N
 
 
 def _users_code(arguments: Sequence[str], error: Exception) -> InputError | None:
-    """Return an error that a FILE.py:NAME task raised, with its line; None if it is not from there."""
+    """Return an error that a FILE.py:NAME task raised, with its line; None if it is another."""
     files = {Path(a.rpartition(":")[0]).resolve() for a in arguments if ".py:" in a}
     lines = [(f.filename, f.lineno) for f in traceback.extract_tb(error.__traceback__)]
     if isinstance(error, SyntaxError):

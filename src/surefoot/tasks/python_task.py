@@ -17,9 +17,8 @@ from typing import Any, Protocol
 from surefoot import _core
 from surefoot.errors import InputError, nearest_hint, quoted
 from surefoot.tasks.sampling import draw_positions
-from surefoot.tasks.state import State
+from surefoot.tasks.state import FAIL, GOAL, State
 
-FAIL, GOAL = 1, 2
 _MAX_ACTIONS = 2**31
 
 

@@ -7,6 +7,8 @@ from typing import Any
 
 from surefoot.errors import printable
 
+FAIL, GOAL = 1, 2  # kinds of states, as the core numbers them
+
 
 class State(Mapping[str, Any]):
     """An immutable valuation, in the order of the task's variables: ``state["x"]``, ``dict(state)``.

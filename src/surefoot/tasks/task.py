@@ -18,9 +18,8 @@ from surefoot.tasks.distance import distance_to
 from surefoot.tasks.expressions import Expr
 from surefoot.tasks.lowering import ERROR_TEXTS, NO_NODE, TYPES, Nodes, bits_of
 from surefoot.tasks.sampling import draw_positions
-from surefoot.tasks.state import State
+from surefoot.tasks.state import GOAL, State
 
-FAIL, GOAL = 1, 2
 REJECTION_TRIES = 1_000_000
 
 
@@ -114,14 +113,11 @@ class Task:
 
     def is_fail(self, state: State | Mapping[str, Any]) -> bool:
         """Return whether the state satisfies the fail condition."""
-        return self._kind(state) == FAIL
+        return bool(self._ask(self.core.is_fail, self.packed(state)))
 
     def is_goal(self, state: State | Mapping[str, Any]) -> bool:
         """Return whether the state satisfies the goal condition and does not fail."""
-        return self._kind(state) == GOAL
-
-    def _kind(self, state: State | Mapping[str, Any]) -> int:
-        return int(self._ask(self.core.kind, self.packed(state)))
+        return int(self._ask(self.core.kind, self.packed(state))) == GOAL
 
     def distance_to_fail(self, state: State | Mapping[str, Any]) -> float:
         """Return how far the state is from fail: 0 if it fails, infinity if the task has no fail condition."""
@@ -146,7 +142,7 @@ class Task:
         return bool(self._ask(self.core.is_start, packed))
 
     def list_starts(self, *, max_states: int = 1_000_000, max_seconds: float = 60.0) -> list[State]:
-        """Return all start states. Raises OutOfBudget if there are more than ``max_states``."""
+        """Return all start states, each once. Raises OutOfBudget if there are more than ``max_states``."""
         if self._starts is not None:
             packed, is_complete = self._starts, len(self._starts) <= max_states * self.core.words * 8
         elif not self.core.has_finite_starts():
@@ -159,7 +155,7 @@ class Task:
             raise OutOfBudget(
                 "too-many-starts", f"there are more than {max_states:,} start states", file=self.file
             )
-        return self.unpack_all(packed)
+        return list(dict.fromkeys(self.unpack_all(packed)))
 
     def infinite_starts(self) -> InputError:
         """Return the error to raise where all start states are needed but a real variable is free."""
