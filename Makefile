@@ -29,7 +29,6 @@ format: $(DEV_STAMP)
 	$(BIN)/ruff format .
 
 bench: $(DEV_STAMP)
-	$(PIP) '.[storm]'
 	$(BIN)/python -m benchmarks.engine
 
 # The core under address and undefined-behaviour sanitizers, run by the tests that fuzz it.
@@ -48,9 +47,9 @@ $(STAMP): $(BIN)/python $(SOURCES)
 	$(PIP) .
 	touch $@
 
-$(DEV_STAMP): $(STAMP)
-	$(PIP) '.[dev]'
-	touch $@
+$(DEV_STAMP): $(BIN)/python $(SOURCES)
+	$(PIP) '.[dev,storm]'
+	touch $(STAMP) $@
 
 clean:
 	rm -rf $(VENV) build

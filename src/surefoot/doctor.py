@@ -21,8 +21,7 @@ from surefoot.results import Result
 from surefoot.tasks.description import Description
 from surefoot.tasks.expressions import text_of, variables_in
 from surefoot.tasks.python_task import PythonTask
-from surefoot.tasks.state import State
-from surefoot.tasks.state import FAIL
+from surefoot.tasks.state import FAIL, State
 from surefoot.tasks.task import Task
 
 WALK_STEPS = 200

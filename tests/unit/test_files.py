@@ -16,7 +16,9 @@ def random_document(rng, depth=0):
     """Return a random JSON value."""
     kind = rng.randrange(9 if depth < 5 else 6)
     if kind < 6:
-        text = "".join(rng.choice(string.printable + 'äπ"\\😀\x00') for _ in range(rng.randrange(6)))
+        text = "".join(
+            rng.choice(string.printable + 'äπ"\\😀\x00') for _ in range(rng.randrange(6))
+        )
         numbers = rng.randint(-(10**20), 10**20), rng.uniform(-1e9, 1e9), 1e300
         return (None, True, False, text, rng.choice(numbers), rng.randint(-9, 9))[kind]
     if kind == 6:
@@ -41,18 +43,19 @@ def test_both_parsers_refuse_the_same_texts():
             text[at : at + rng.randrange(2)] = rng.choice(["", "{", "]", ",", '"', "0", ":", "\\"])
         damaged = "".join(text)
         try:
-            expected = json.loads(damaged, object_pairs_hook=lambda p: [("object", len(p)), *p])
+            expected = json.loads(damaged)
         except json.JSONDecodeError:
             with pytest.raises(InputError):
                 parse_json(damaged)
             continue
-        try:
-            found = parse_json(damaged)
-        except InputError as error:
-            assert error.code == "json-duplicate-key"
-        else:
-            assert json.loads(damaged) == found
-            assert expected is not found
+        assert _value_or_code(damaged) in (expected, "json-duplicate-key")
+
+
+def _value_or_code(text):
+    try:
+        return parse_json(text)
+    except InputError as error:
+        return error.code
 
 
 @pytest.fixture

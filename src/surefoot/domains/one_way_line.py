@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from surefoot.errors import InputError, nearest_hint, quoted
 from surefoot.tasks.description import Description
-from surefoot.tasks.expressions import Expr, all_of, constant
+from surefoot.tasks.expressions import Expr, all_of
 
 VARIANTS = ("det", "icy", "icy-park")
 Changes = dict[Expr, object]
@@ -119,8 +119,8 @@ class _Line:
         return speed if change < 0 or speed >= 1 else None
 
     def _add_conditions(self) -> None:
-        total: Expr = constant(0)
-        for load in [*self.loads, self.load]:
+        total = self.load
+        for load in self.loads:
             total = total + load
         begin = [self.x == 0, self.v == 0, self.crash >= 0, self.loads[self.end] == 0]
         begin += [self.parked == 0] if self.parked is not None else []

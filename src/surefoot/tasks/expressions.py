@@ -302,6 +302,7 @@ def variables_in(root: Expr) -> set[str]:
     return {node.value for node in postorder(root) if node.op in ("variable", "cell")}
 
 
+_ASSOCIATIVE = frozenset({"and", "or", "add", "mul"})
 _PREFIX = frozenset({"not", "neg"})
 _CALLS = frozenset({"min", "max", "abs", "pow", "log", "floor", "ceil", "trc", "sgn", "ite"})
 
@@ -334,6 +335,20 @@ def _pieces(node: Expr, *, is_root: bool) -> list[Expr | str]:
         return [*pieces, ")"]
     if node.op in _PREFIX:
         return [symbol, node.args[0]]
-    left, right = node.args
-    inner: list[Expr | str] = [left, f" {symbol} ", right]
+    inner: list[Expr | str] = []
+    for arg in _chain(node) if node.op in _ASSOCIATIVE else node.args:
+        inner += [f" {symbol} ", arg] if inner else [arg]
     return inner if is_root else ["(", *inner, ")"]
+
+
+def _chain(node: Expr, limit: int = 400) -> list[Expr]:
+    """Return the operands of nested nodes of one associative operator, from left to right."""
+    found: list[Expr] = []
+    stack = [node]
+    while stack and len(found) < limit:
+        item = stack.pop()
+        if item.op == node.op:
+            stack.extend(reversed(item.args))
+        else:
+            found.append(item)
+    return found + stack[::-1]

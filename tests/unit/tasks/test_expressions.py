@@ -106,8 +106,8 @@ OVERLOADED = {
     "x ≠ 1": X != 1,
     "x < 1": X < 1,
     "x ≤ 1": X <= 1,
-    "x > 1": 1 < X,
-    "x ≥ 1": 1 <= X,
+    "x > 1": 1 < X,  # noqa: SIM300
+    "x ≥ 1": 1 <= X,  # noqa: SIM300
     "b ⇒ c": implies(B, C),
     "ite(b, x, 0)": ite(B, X, 0),
     "min(x, r)": minimum(X, R),
@@ -149,7 +149,9 @@ def test_what_is_no_constant(value, code):
         X + value
 
 
-@pytest.mark.parametrize("value, kind", [(True, "bool"), (2**63 - 1, "int"), (-(2**63), "int"), (0.5, "real")])
+@pytest.mark.parametrize(
+    "value, kind", [(True, "bool"), (2**63 - 1, "int"), (-(2**63), "int"), (0.5, "real")]
+)
 def test_constants_keep_type_and_value(value, kind):
     made = constant(value)
     assert (made.type, made.value) == (kind, value)
@@ -157,7 +159,7 @@ def test_constants_keep_type_and_value(value, kind):
 
 @pytest.mark.parametrize("use", [bool, operator.not_, lambda e: 0 <= e < 3, lambda e: e in (1, 2)])
 def test_an_expression_has_no_truth_value(use):
-    with pytest.raises(TypeError, match="& | ~"):
+    with pytest.raises(TypeError, match=r"write & \| ~"):
         use(X)
 
 
@@ -169,14 +171,15 @@ def test_array_index_is_an_int():
 
 
 def test_text_is_cut_after_so_many_parts():
-    text = text_of(all_of([X == i for i in range(1000)]), limit=30)
+    text = text_of(all_of([variable("x", "int") == i for i in range(1000)]), limit=30)
     assert text.endswith("…")
     assert len(text) < 200
 
 
 def test_all_of():
     assert all_of([]) is None
-    assert str(all_of([B, C, B])) == "(b ∧ c) ∧ b"
+    whole = all_of([B, C, ~B])
+    assert (whole.op, str(whole.args[0]), str(whole.args[1])) == ("and", "b ∧ c", "¬b")
 
 
 SUBSTITUTED = {
@@ -209,15 +212,15 @@ def test_substitute_checks_types_and_keeps_sharing():
 
 def deep_left():
     total = X
-    for _ in range(DEPTH):
-        total = total + 1
+    for i in range(DEPTH):
+        total = total + (1 if i % 2 else -1)
     return total
 
 
 def deep_right():
     total = X
-    for _ in range(DEPTH):
-        total = 1 + total
+    for i in range(DEPTH):
+        total = (1 if i % 2 else -1) + total
     return total
 
 
@@ -225,32 +228,31 @@ def deep_right():
 def test_a_hundred_thousand_levels(build):
     root = build()
     assert text_of(root).endswith("…")
-    assert variables_in(root) == {"x"}
     assert variables_in(substitute(root, {"x": Y})) == {"y"}
-    assert sum(1 for _ in postorder(root)) >= DEPTH
     nodes = Nodes({"x": 0})
-    assert nodes.add(root) == len(nodes.tuples) - 1 == DEPTH + 1
+    assert nodes.add(root) == len(nodes.tuples) - 1 == DEPTH + 2
 
+
+def test_a_task_with_a_hundred_thousand_levels():
     deep = Description("deep")
-    x = deep.int("x", 0, 2 * DEPTH, initial=0)
-    deep.edge("go", guard=root <= DEPTH, outcomes=[{x: root}])
-    deep.fail(root == 2 * DEPTH)
+    x = deep.int("x", 0, 3, initial=0)
+    root = deep_left()  # x in disguise
+    deep.edge("go", guard=root <= 1, outcomes=[{x: root + 1}])
+    deep.fail(root == 3)
     task = deep.compile()
-    assert task.outcomes(task.state(x=0), "go")[0]["x"] == DEPTH
-    assert task.applicable(task.state(x=1)) == ()
-    assert task.distance_to_fail(task.state(x=0)) == DEPTH
+    assert [state["x"] for state in task.outcomes(task.state(x=1), "go")] == [2]
+    assert task.applicable(task.state(x=2)) == ()
+    assert task.distance_to_fail(task.state(x=1)) == 2
 
 
-@pytest.mark.parametrize("connective", [operator.and_, operator.or_])
-def test_a_hundred_thousand_conditions(connective):
+def test_a_task_with_a_hundred_thousand_conditions():
     wide = Description("wide")
     x = wide.int("x", 0, 9, initial=0)
-    condition = x == 0
-    for _ in range(DEPTH):
-        condition = connective(condition, x <= 0)
-    negated = ~condition
+    condition = low = x <= 0
+    for i in range(DEPTH):
+        condition = condition & low if i % 2 else condition | low
     wide.edge("go", guard=condition, outcomes=[{}])
-    wide.fail(negated)
+    wide.fail(~condition)
     task = wide.compile()
     for value in (0, 1):
         assert task.applicable(task.state(x=value)) == (("go",) if value == 0 else ())

@@ -31,8 +31,10 @@ from surefoot.tasks.jani.reading import (
 from surefoot.tasks.lowering import constant_value, is_constant
 
 MAX_LENGTH = 1_000_000
-MAX_EXPANDED = 2_000_000
+MAX_EXPANDED = 4_000_000
 """how many nodes all expansions of functions and array constructors may have together"""
+_CALL_COST = 40
+"""how many of these a call counts for: so expansion without end is noticed within a second or so"""
 
 _ZERO: dict[Type, Value] = {"bool": False, "int": 0, "real": 0.0}
 _HARMLESS = frozenset(
@@ -331,6 +333,7 @@ class Converter:
         if function in scope.active:
             message = f"function {quoted(function.name)} calls itself"
             unsupported("jani-recursion", message, place)
+        self.spend(_CALL_COST, place)
         parameters = list(json_items(function.node, "parameters", function.place))
         args = list(json_items(node, "args", place))
         if len(args) != len(parameters):
@@ -420,6 +423,8 @@ def _length(length: Expr, place: Place) -> int:
 
 def value_of(expr: Expr, place: Place) -> Value:
     """Return the value of an expression that must not read variables."""
+    if expr.op == "constant":
+        return expr.value  # type: ignore[no-any-return]
     if not is_constant(expr):
         refuse("not-constant", "this must not depend on variables", place)
     try:

@@ -1,8 +1,6 @@
 """Variables, elements, edges and the product, on models small enough to check by hand."""
 
 import pytest
-
-from surefoot.errors import InputError, Unsupported
 from tests.unit.tasks.jani.builders import (
     X,
     Y,
@@ -17,6 +15,8 @@ from tests.unit.tasks.jani.builders import (
     sync,
     var,
 )
+
+from surefoot.errors import InputError, Unsupported
 
 
 def outcomes(task, state, action="a"):
@@ -85,9 +85,7 @@ def test_syncs_silent_actions_and_labels_without_sync(load):
     one = automaton(edge(None, ("x", 1)), edge("a", ("x", 2)), edge("b", ("x", 5)), name="one")
     two = automaton(edge("a", ("y", 2)), edge(None, ("y", 1)), name="two")
     syncs = [sync(None, "a", "a"), sync("a", None, "a"), sync(None, "a", None)]
-    description = load(
-        model(one, two, variables=[X, Y], actions=("a", "two", "b"), syncs=syncs)
-    )
+    description = load(model(one, two, variables=[X, Y], actions=("a", "two", "b"), syncs=syncs))
     assert description.actions == ["a", "two", "b"]
     assert description.silent == ["one", "two(silent)", "one+two"]
     task = description.compile()
@@ -177,9 +175,7 @@ def test_transient_variables(load):
         locations=("l", says),
     )
     reach = condition(op("≥", "t", 5))
-    node = model(
-        steps, variables=[X, Y, t], actions=("a", "b"), properties=[pa(reach=reach)]
-    )
+    node = model(steps, variables=[X, Y, t], actions=("a", "b"), properties=[pa(reach=reach)])
     task = load(node).compile()
     at_l, at_k = {"x": 2, "y": 0, "m.location": 0}, {"x": 2, "y": 0, "m.location": 1}
     assert outcomes(task, at_l) == [(4, 0, 0)]

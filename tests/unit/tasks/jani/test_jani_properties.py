@@ -1,8 +1,6 @@
 """Start, goal and fail, from properties and from files of their own."""
 
 import pytest
-
-from surefoot.errors import InputError, Unsupported
 from tests.unit.tasks.jani.builders import (
     X,
     automaton,
@@ -16,6 +14,8 @@ from tests.unit.tasks.jani.builders import (
     pa,
     var,
 )
+
+from surefoot.errors import InputError, Unsupported
 
 
 def is_(value, name="x"):

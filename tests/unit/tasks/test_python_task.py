@@ -1,0 +1,193 @@
+"""Tasks in Python: the same counts as the same task written down."""
+
+import pytest
+
+from surefoot import Description, InputError, PythonTask, explore, simulate
+
+TOP = 6
+
+
+class Tuples:
+    """A walk on a grid, over tuples."""
+
+    def start(self):
+        return [(0, 0), (1, 0)]
+
+    def actions(self, state):
+        x, y = state
+        return [
+            name
+            for name, possible in (("right", x < TOP), ("up", y < TOP), ("stay", x == y))
+            if possible
+        ]
+
+    def outcomes(self, state, action):
+        x, y = state
+        if action == "right":
+            return [(x + 1, y), (x, y), (x + 1, y)]
+        return [(x, y + 1)] if action == "up" else [state]
+
+    def is_goal(self, state):
+        return state[0] == TOP
+
+    def is_fail(self, state):
+        return state[0] - state[1] >= 3
+
+
+class Dicts:
+    """The same over dictionaries, written in any order of keys."""
+
+    inner = Tuples()
+
+    def start(self):
+        return [{"x": x, "y": y} for x, y in self.inner.start()]
+
+    def actions(self, state):
+        return self.inner.actions((state["x"], state["y"]))
+
+    def outcomes(self, state, action):
+        return [{"y": y, "x": x} for x, y in self.inner.outcomes((state["x"], state["y"]), action)]
+
+    def is_goal(self, state):
+        return state["x"] == TOP
+
+    def is_fail(self, state):
+        return state["x"] - state["y"] >= 3
+
+
+def declared():
+    d = Description("grid")
+    x, y = d.int("x", 0, TOP), d.int("y", 0, TOP)
+    d.edge("right", guard=x < TOP, outcomes=[{x: x + 1}, {}, {x: x + 1}])
+    d.edge("up", guard=y < TOP, outcomes=[{y: y + 1}])
+    d.edge("stay", guard=x == y, outcomes=[{}])
+    d.start((y == 0) & (x <= 1))
+    d.goal(x == TOP)
+    d.fail(x - y >= 3)
+    return d.compile()
+
+
+def counts_of(task):
+    counts = explore(task)
+    assert counts.complete
+    names = (
+        "states",
+        "starts",
+        "expanded",
+        "pairs",
+        "outcomes",
+        "fail",
+        "goal",
+        "dead_ends",
+        "depth",
+    )
+    return {name: getattr(counts, name) for name in names}
+
+
+@pytest.mark.parametrize("definition", [Tuples, Dicts])
+def test_same_counts_as_the_declared_task(definition):
+    assert counts_of(PythonTask(definition())) == counts_of(declared())
+
+
+def test_answers_about_single_states():
+    task = PythonTask(Tuples(), names=("x", "y"))
+    state = task.state((2, 2))
+    assert state == {"x": 2, "y": 2}
+    assert task.applicable(state) == ("right", "up", "stay")
+    assert [s.values_tuple for s in task.outcomes(state, "right")] == [(3, 2), (2, 2)]
+    assert task.outcomes((2, 1), "stay") == ()
+    assert (task.is_fail((4, 1)), task.is_goal((TOP, 5)), task.is_goal((TOP, 0))) == (
+        True,
+        True,
+        False,
+    )
+    assert task.initial_state() == {"x": 0, "y": 0}
+    with pytest.raises(InputError) as caught:
+        task.outcomes(state, "rihgt")
+    assert caught.value.hint == 'did you mean "right"?'
+    assert PythonTask(Dicts()).state(x=1, y=2) == {"x": 1, "y": 2}
+    assert PythonTask(Tuples()).state((1, 2)) == {"x0": 1, "x1": 2}
+
+
+def test_runs_go_where_the_definition_says():
+    task = PythonTask(Tuples(), names=("x", "y"))
+    for run in simulate(task, runs=30, seed=2).runs:
+        assert run.states[0].values_tuple in Tuples().start()
+        for state, action, after in zip(run.states, run.actions, run.states[1:], strict=False):
+            assert action in Tuples().actions(state.values_tuple)
+            assert after.values_tuple in Tuples().outcomes(state.values_tuple, action)
+        last = run.states[-1].values_tuple
+        expected = (
+            "fail" if Tuples().is_fail(last) else "goal" if Tuples().is_goal(last) else "dead_end"
+        )
+        assert run.result == expected
+
+
+def test_same_runs_for_the_same_seed_on_a_fresh_task():
+    first, second = (simulate(PythonTask(Tuples()), runs=5, seed=4) for _ in range(2))
+    assert first.runs == second.runs
+
+
+def test_no_start_and_no_outcome():
+    class Empty(Tuples):
+        def start(self):
+            return []
+
+    class Stuck(Tuples):
+        def outcomes(self, state, action):
+            return []
+
+    assert explore(PythonTask(Empty())).states == 0
+    for call in (simulate, lambda task: task.sample_starts(1), lambda task: task.initial_state()):
+        with pytest.raises(InputError) as caught:
+            call(PythonTask(Empty()))
+        assert caught.value.code == "no-start-state"
+    for call in (explore, simulate):
+        with pytest.raises(InputError) as caught:
+            call(PythonTask(Stuck()))
+        assert caught.value.code == "no-outcome"
+        assert '"right"' in caught.value.message
+
+
+class Own(Exception):
+    """An exception of the user."""
+
+
+@pytest.mark.parametrize("method", ["start", "actions", "outcomes", "is_goal", "is_fail"])
+@pytest.mark.parametrize("call", [explore, simulate])
+@pytest.mark.parametrize("error", [Own("mine"), KeyboardInterrupt(), RecursionError("deep")])
+def test_exceptions_of_the_definition_come_out_unchanged(method, call, error):
+    def broken(self, *args):
+        raise error
+
+    definition = type("Broken", (Tuples,), {method: broken})()
+    with pytest.raises(type(error)) as caught:
+        call(PythonTask(definition))
+    assert caught.value is error
+
+
+def test_keyboard_interrupt_stops_at_once():
+    class Endless(Tuples):
+        calls = 0
+
+        def is_fail(self, state):
+            Endless.calls += 1
+            if Endless.calls == 100:
+                raise KeyboardInterrupt
+            return False
+
+        def actions(self, state):
+            return ["on"]
+
+        def outcomes(self, state, action):
+            return [(state[0] + 1, 0)]
+
+        def is_goal(self, state):
+            return False
+
+    with pytest.raises(KeyboardInterrupt):
+        explore(PythonTask(Endless()))
+    assert Endless.calls == 100
+    Endless.calls = -(10**9)
+    counts = explore(PythonTask(Endless()), max_states=500)
+    assert (counts.complete, counts.states) == (False, 500)
