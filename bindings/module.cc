@@ -37,6 +37,8 @@ const char* name_of(StopReason reason) {
 
 NB_MODULE(_core, module) {
     module.doc() = "The engine of Surefoot. Private: use the surefoot package.";
+    // Objects that are still referred to when the interpreter exits are no concern of the user.
+    nb::set_leak_warnings(false);
     static PyObject* const model_error = PyErr_NewException("surefoot._core.ModelError", PyExc_Exception, nullptr);
     module.attr("ModelError") = nb::handle(model_error);
     nb::register_exception_translator([](const std::exception_ptr& pointer, void*) {

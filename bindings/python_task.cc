@@ -17,6 +17,20 @@ public:
     bool is_slow() const override { return true; }
     std::unique_ptr<Stepper> stepper() const override;
 
+    // The callables lead back to the Python object that owns this task: the garbage collector must see the circle.
+    int traverse(visitproc visit, void* arg) {
+        Py_VISIT(kind_.ptr());
+        Py_VISIT(applicable_.ptr());
+        Py_VISIT(outcomes_.ptr());
+        return 0;
+    }
+
+    void clear() {
+        kind_.reset();
+        applicable_.reset();
+        outcomes_.reset();
+    }
+
 private:
     friend class PythonStepper;
     std::size_t num_actions_;
@@ -70,12 +84,26 @@ private:
     std::vector<ActionId> actions_;
 };
 
+int traverse(PyObject* self, visitproc visit, void* arg) {
+    Py_VISIT(Py_TYPE(self));
+    return nb::inst_ready(self) ? nb::inst_ptr<PythonTask>(self)->traverse(visit, arg) : 0;
+}
+
+int clear(PyObject* self) {
+    if (nb::inst_ready(self)) nb::inst_ptr<PythonTask>(self)->clear();
+    return 0;
+}
+
+PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse)},
+                       {Py_tp_clear, reinterpret_cast<void*>(clear)},
+                       {0, nullptr}};
+
 std::unique_ptr<Stepper> PythonTask::stepper() const { return std::make_unique<PythonStepper>(*this); }
 
 }  // namespace
 
 void bind_python_task(nb::module_& module) {
-    nb::class_<PythonTask, Task>(module, "PythonTask", "A task defined by Python callables over state numbers.")
+    nb::class_<PythonTask, Task>(module, "PythonTask", nb::type_slots(slots), "A task defined by Python callables over state numbers.")
         .def(nb::init<std::size_t, nb::callable, nb::callable, nb::callable>(), nb::kw_only(), "num_actions"_a, "kind"_a,
              "applicable"_a, "outcomes"_a);
 }

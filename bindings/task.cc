@@ -18,6 +18,9 @@ using OutcomeTuple = std::tuple<std::vector<std::int64_t>, std::vector<Assignmen
 // (action, guard, outcomes)
 using EdgeTuple = std::tuple<std::uint32_t, std::int64_t, std::vector<OutcomeTuple>>;
 
+// Runs take the streams from 0 on.
+constexpr std::uint64_t kStartStream = ~std::uint64_t{0};
+
 NodeId node_id(std::int64_t id) { return id < 0 ? kNoNode : static_cast<NodeId>(id); }
 
 VariableSpec variable_of(const VariableTuple& from) {
@@ -121,7 +124,7 @@ nb::tuple sample_starts(const CompiledTask& task, std::size_t count, std::uint64
     {
         nb::gil_scoped_release let_other_threads_run;
         const StartEnumerator starts(task);
-        Random random(seed, 0);
+        Random random(seed, kStartStream);
         sample = starts.is_finite() ? starts.sample_by_listing(count, random, budget.budget())
                                     : starts.sample_by_rejection(count, max_tries, random, budget.budget());
     }
@@ -143,16 +146,22 @@ nb::tuple list_starts(const CompiledTask& task, std::uint64_t max_states, double
         });
     }
     budget.raise_pending();
-    return nb::make_tuple(to_bytes(words.data(), words.size()), is_complete && stopped == StopReason::none);
+    return nb::make_tuple(to_bytes(words.data(), words.size()), is_complete ? name_of(stopped) : "states");
 }
 
 nb::dict op_numbers() {
     static const char* const names[] = {"constant", "variable", "cell", "to_real", "not", "and", "or", "implies", "ite", "eq", "ne",
                                         "lt", "le", "gt", "ge", "neg", "add", "sub", "mul", "div", "mod", "min", "max", "abs",
-                                        "pow", "log", "floor", "ceil", "trc", "sgn"};
-    static_assert(std::size(names) == static_cast<std::size_t>(Op::sign) + 1);
+                                        "pow", "log", "floor", "ceil", "trc", "sgn", "raise", "guarded"};
+    static_assert(std::size(names) == static_cast<std::size_t>(Op::guarded) + 1);
     nb::dict numbers;
     for (std::size_t i = 0; i < std::size(names); ++i) numbers[names[i]] = i;
+    return numbers;
+}
+
+nb::dict error_numbers() {
+    nb::dict numbers;
+    for (int i = 1; i <= static_cast<int>(EvalError::out_of_range); ++i) numbers[name_of(static_cast<EvalError>(i))] = i;
     return numbers;
 }
 
@@ -192,6 +201,7 @@ int kind(const Task& task, const nb::bytes& state) {
 }  // namespace
 
 void bind_task(nb::module_& module) {
+    module.attr("ERRORS") = error_numbers();
     module.attr("OPS") = op_numbers();
     module.def("constant_value", &constant_value, "nodes"_a, "Return the value of an expression without variables; its root is the last node.");
 
@@ -230,7 +240,7 @@ void bind_task(nb::module_& module) {
         .def("has_finite_starts", [](const CompiledTask& task) { return StartEnumerator(task).is_finite(); },
              "Return whether the start condition leaves no real variable a choice.")
         .def("list_starts", &list_starts, nb::kw_only(), "max_states"_a, "max_seconds"_a,
-             "Return the states of the start condition one after the other, and whether these are all.")
+             "Return the states of the start condition one after the other, and what ran out before these were all ("": nothing).")
         .def("sample_starts", &sample_starts, nb::kw_only(), "count"_a, "seed"_a, "max_seconds"_a, "max_tries"_a,
              "Return start states drawn uniformly, and why drawing stopped early if it did.");
 }

@@ -9,8 +9,8 @@ public:
     Walker(const Task& task, SimplePolicy policy, Random& random)
         : task_(task), policy_(policy), random_(random), stepper_(task.stepper()) {}
 
-    // Take one step from the last state of `run`; false if the run has ended.
-    bool step(Run& run) {
+    // Take one step from the last state of `run`; false if the run has ended, or has to because it `is_last`.
+    bool step(Run& run, bool is_last) {
         state_.assign(run.states.end() - static_cast<std::ptrdiff_t>(task_.words()), run.states.end());
         const StateKind kind = stepper_->kind(state_.data());
         if (kind != StateKind::open) {
@@ -22,6 +22,7 @@ public:
             run.result = RunResult::dead_end;
             return false;
         }
+        if (is_last) return false;
         const ActionId action = decide();
         stepper_->outcomes(state_.data(), action, expansion_);
         const std::size_t width = task_.words();
@@ -55,14 +56,7 @@ Run simulate(const Task& task, const Word* start, SimplePolicy policy, std::uint
     Run run;
     run.states.assign(start, start + task.words());
     Walker walker(task, policy, random);
-    while (walker.step(run)) {
-        // The limit is on steps, not on states: a run that ends after exactly max_steps is not cut.
-        if (run.actions.size() > max_steps) {
-            run.states.resize(run.states.size() - task.words());
-            run.actions.pop_back();
-            run.result = RunResult::cut;
-            return run;
-        }
+    while (walker.step(run, run.actions.size() >= max_steps)) {
         const std::uint64_t bytes = run.states.size() * sizeof(Word) + run.actions.size() * 4;
         run.stopped = budget.poll({run.actions.size(), run.actions.size(), 0, bytes, 0});
         if (run.stopped != StopReason::none) return run;

@@ -40,6 +40,9 @@ void check_nodes(const Pool& pool, const TaskSpec& spec) {
             for (NodeId node : outcome.probabilities) check(node);
             for (const AssignmentSpec& a : outcome.assignments) {
                 for (NodeId node : {a.position, a.value, a.lower, a.upper}) check(node);
+                const bool is_interval = a.value == kNoNode;
+                if (is_interval && (a.lower == kNoNode || a.upper == kNoNode)) throw std::invalid_argument("no value");
+                if (a.length > 0 && a.position == kNoNode) throw std::invalid_argument("no array index");
                 const std::size_t end = std::size_t{a.variable} + std::max<std::size_t>(a.length, 1);
                 if (end > pool.layout().num_all()) throw std::invalid_argument("no such variable");
             }

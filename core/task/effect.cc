@@ -42,6 +42,7 @@ const char* name_of(EvalError error) {
         case EvalError::negative_exponent: return "negative-exponent";
         case EvalError::bad_log: return "bad-log";
         case EvalError::index_out_of_bounds: return "index-out-of-bounds";
+        case EvalError::out_of_range: return "out-of-range";
         case EvalError::none: break;
     }
     return nullptr;
@@ -241,11 +242,12 @@ void Effect::write(Branch& branch, std::uint32_t variable, std::int64_t bits) co
 // Append one branch per combination of the intervals' values; false if they are too many.
 bool Effect::write_all(const Branch& from, const std::vector<Write>& writes, std::vector<Branch>& to) const {
     const std::size_t begin = to.size();
+    if (begin >= kMaxBranches) return false;
     to.push_back(from);
     for (const Write& w : writes) {
         const std::size_t count = to.size();
         const auto values = static_cast<std::uint64_t>(w.upper) - static_cast<std::uint64_t>(w.lower) + 1;
-        if (values > kMaxBranches || (count - begin) * values > kMaxBranches) return false;
+        if (values > kMaxBranches || begin + (count - begin) * values > kMaxBranches) return false;
         for (std::size_t i = begin; i < count; ++i) {
             for (std::uint64_t k = 1; k < values; ++k) {
                 Branch branch = to[i];

@@ -121,8 +121,9 @@ Range arithmetic(Op op, Type type, const Range& a, const Range& b) {
     return integer_product(a, b);
 }
 
-Range raising_power(Type type) {
-    Range range = type == Type::real ? any_real() : integers(kMin, kMax);
+// Any value, or an error.
+Range raising(Type type) {
+    Range range = type == Type::real ? any_real() : type == Type::integer ? integers(kMin, kMax) : booleans();
     range.raises_here = true;
     return range;
 }
@@ -133,6 +134,7 @@ int operand_count(Op op) {
     switch (op) {
         case Op::constant:
         case Op::variable:
+        case Op::raise:
             return 0;
         case Op::cell:
         case Op::to_real:
@@ -157,6 +159,7 @@ NodeId Pool::add(const Node& node) {
     range.raises = range.raises_here;
     const NodeId operands[] = {node.a, node.b, node.c};
     for (int i = 0; i < operand_count(node.op); ++i) range.raises |= ranges_[operands[i]].raises;
+    if (node.op == Op::guarded) range.raises = false;
     nodes_.push_back(node);
     ranges_.push_back(range);
     return static_cast<NodeId>(nodes_.size() - 1);
@@ -172,7 +175,8 @@ void Pool::check(const Node& node) const {
     if (node.op == Op::cell && (node.c == 0 || node.b >= variables || node.c > variables - node.b)) {
         throw std::invalid_argument("no such array");
     }
-    if (node.op > Op::sign) throw std::invalid_argument("no such operator");
+    if (node.op == Op::guarded && nodes_[node.b].op != Op::constant) throw std::invalid_argument("fallback not constant");
+    if (node.op > Op::guarded) throw std::invalid_argument("no such operator");
 }
 
 Range Pool::range_of(const Node& node) const {
@@ -218,15 +222,19 @@ Range Pool::range_of(const Node& node) const {
         case Op::absolute:
             return absolute(operand(node.a), node.type);
         case Op::power:
-            return raising_power(node.type);
+            return raising(node.type);
         case Op::logarithm:
-            return raising_power(Type::real);
+            return raising(Type::real);
         case Op::floor:
         case Op::ceil:
         case Op::truncate:
             return nodes_[node.a].type == Type::real ? rounded(operand(node.a)) : without_raising(operand(node.a));
         case Op::sign:
             return integers(-1, 1);
+        case Op::raise:
+            return raising(node.type);
+        case Op::guarded:
+            return without_raising(hull(operand(node.a), operand(node.b), node.type));
         default:
             return booleans();
     }

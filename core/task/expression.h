@@ -48,6 +48,8 @@ enum class Op : std::uint8_t {
     ceil,
     truncate,
     sign,
+    raise,          // bits: the EvalError that evaluating this node raises
+    guarded,        // a, or the constant b where evaluating a raises an error
 };
 
 using NodeId = std::uint32_t;

@@ -60,6 +60,7 @@ void GuardIndex::make_groups(const Pool& pool, std::span<const NodeId> condition
     for (std::uint32_t v = 0; v < layout.num_variables(); ++v) {
         if (wanted[v] && table_bytes(layout.field(v).bits, row_words_) <= kSingleBytes) order.push_back(v);
     }
+    // Fields without bits come first in their word and share its first group.
     std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
         const Field& x = layout.field(a);
         const Field& y = layout.field(b);
@@ -73,7 +74,7 @@ void GuardIndex::make_groups(const Pool& pool, std::span<const NodeId> condition
                            table_bytes(end - groups_.back().shift, row_words_) <= kGroupBytes;
         if (!joins) groups_.push_back({field.word, field.shift, 0, 0, {}, {}});
         Group& group = groups_.back();
-        group.bits = end - group.shift;
+        group.bits = std::max(group.bits, end - group.shift);
         group.mask = (Word{1} << group.bits) - 1;
         group.variables.push_back(v);
         group_of_variable_[v] = static_cast<std::int32_t>(groups_.size() - 1);
@@ -102,7 +103,7 @@ void GuardIndex::split(Pool& pool, std::span<const NodeId> conditions, Constants
                 left.push_back(node);
             } else if (variables.empty()) {
                 if (!Evaluator(pool, node).holds()) always_[i / 64] &= ~(Word{1} << (i % 64));
-            } else if (const auto group = group_of(variables)) {
+            } else if (const auto group = group_of(variables); group && affords_table(pool, node, groups_[*group])) {
                 tabulated[*group].push_back({i, node});
             } else {
                 left.push_back(node);
@@ -118,6 +119,17 @@ void GuardIndex::split(Pool& pool, std::span<const NodeId> conditions, Constants
         max_registers_ = std::max(max_registers_, residuals_.back().num_registers());
     }
     for (std::size_t g = 0; g < groups_.size(); ++g) tabulate(pool, groups_[g], tabulated[g]);
+}
+
+// Tabulating evaluates the conjunct for every value; whether there is work left for that.
+bool GuardIndex::affords_table(const Pool& pool, NodeId node, const Group& group) {
+    Constants constants;
+    const std::size_t size = Program(pool, std::span(&node, 1), constants).size() + 1;
+    const auto variables = pool.variables_of(node);
+    const std::uint64_t values = variables.size() == 1 ? pool.layout().field(variables[0]).span + 1 : group.mask + 1;
+    if (values > work_left_ / size) return false;
+    work_left_ -= values * size;
+    return true;
 }
 
 void GuardIndex::tabulate(const Pool& pool, Group& group, const std::vector<Conjunct>& conjuncts) {

@@ -58,10 +58,12 @@ private:
     void make_groups(const Pool& pool, std::span<const NodeId> conditions);
     void split(Pool& pool, std::span<const NodeId> conditions, Constants& constants);
     std::optional<std::size_t> group_of(const std::vector<std::uint32_t>& variables) const;
+    bool affords_table(const Pool& pool, NodeId node, const Group& group);
     void tabulate(const Pool& pool, Group& group, const std::vector<Conjunct>& conjuncts);
     void rule_out(const Pool& pool, Group& group, const Conjunct& conjunct);
 
     std::size_t row_words_ = 0;
+    std::uint64_t work_left_ = std::uint64_t{1} << 27;  // instructions to run for tables, about half a second
     std::vector<Word> always_;  // conditions that no constant conjunct rules out
     std::vector<Group> groups_;
     std::vector<std::int32_t> residual_of_;

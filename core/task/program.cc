@@ -63,6 +63,9 @@ enum class MachineOp : std::uint8_t {
     real_ceil,
     real_truncate,
     real_sign,
+    raise,         // a: the error
+    begin_guarded, // c: where to go on in case of an error
+    end_guarded,
 };
 
 namespace {
@@ -165,7 +168,7 @@ public:
     }
 
 private:
-    enum class Stage : std::uint8_t { enter, operands_done, condition_done, first_done, second_done };
+    enum class Stage : std::uint8_t { enter, operands_done, condition_done, first_done, second_done, guarded_done };
 
     struct Item {
         NodeId node;
@@ -181,6 +184,7 @@ private:
             case Stage::condition_done: return open_branch(item.node);
             case Stage::first_done: return close_first_branch(item);
             case Stage::second_done: return close_second_branch(item);
+            case Stage::guarded_done: return close_guarded(item);
         }
     }
 
@@ -198,6 +202,12 @@ private:
     void enter(NodeId id) {
         const Node& node = pool_[id];
         if (node.op == Op::constant || registers_.contains(id)) return;
+        if (node.op == Op::guarded) {
+            const std::uint32_t begin = append(MachineOp::begin_guarded, 0, 0, 0, 0);
+            items_.push_back({id, Stage::guarded_done, begin, computed_.size()});
+            items_.push_back({node.a, Stage::enter, 0, 0});
+            return;
+        }
         if (is_lazy(id)) {
             items_.push_back({id, Stage::condition_done, 0, 0});
             items_.push_back({node.a, Stage::enter, 0, 0});
@@ -218,6 +228,8 @@ private:
             emit_load(to, node);
         } else if (node.op == Op::cell) {
             emit_cell(to, node);
+        } else if (node.op == Op::raise) {
+            append(MachineOp::raise, to, static_cast<std::int32_t>(node.bits), 0, 0);
         } else {
             const int operands = operand_count(node.op);
             append(machine_op(pool_, id), to, register_of(node.a),
@@ -280,6 +292,20 @@ private:
         forget_down_to(item.computed);
         patch(item.jump);
         close(item.node);
+    }
+
+    // An error leaves what was computed since begin_guarded half done: nothing of it is kept.
+    void close_guarded(const Item& item) {
+        const Node& node = pool_[item.node];
+        const std::int32_t to = next_register_++;
+        append(MachineOp::copy, to, register_of(node.a), 0, 0);
+        append(MachineOp::end_guarded, 0, 0, 0, 0);
+        const std::uint32_t jump = append(MachineOp::jump, 0, 0, 0, 0);
+        patch(item.jump);
+        append(MachineOp::copy, to, register_of(node.b), 0, 0);
+        patch(jump);
+        forget_down_to(item.computed);
+        remember(item.node, to);
     }
 
     void close(NodeId id) {
@@ -366,11 +392,12 @@ EvalError to_integer(double value, std::int64_t& result) {
 }  // namespace
 
 // One case per instruction; `continue` for those that cannot raise.
-EvalError Program::run(const Word* state, const std::int64_t* scratch, std::int64_t* registers) const {
+EvalError Program::run_from(Position& position, const Word* state, const std::int64_t* scratch,
+                            std::int64_t* registers) const {
     EvalError error = EvalError::none;
     const Instruction* const code = code_.data();
     const auto size = static_cast<std::int32_t>(code_.size());
-    for (std::int32_t at = 0; at < size; ++at) {
+    for (std::int32_t at = position.at; at < size; ++at) {
         const Instruction& in = code[at];
         std::int64_t& to = registers[in.to];
         const auto a = [&] { return registers[in.a]; };
@@ -463,10 +490,22 @@ EvalError Program::run(const Word* state, const std::int64_t* scratch, std::int6
             case MachineOp::real_ceil: error = to_integer(std::ceil(ra()), to); break;
             case MachineOp::real_truncate: error = to_integer(std::trunc(ra()), to); break;
             case MachineOp::real_sign: to = (ra() > 0) - (ra() < 0); continue;
+            case MachineOp::raise: return static_cast<EvalError>(in.a);
+            case MachineOp::begin_guarded: position.handler = in.c; continue;
+            case MachineOp::end_guarded: position.handler = -1; continue;
         }
         if (error != EvalError::none) return error;
     }
     return EvalError::none;
+}
+
+EvalError Program::run(const Word* state, const std::int64_t* scratch, std::int64_t* registers) const {
+    Position position;
+    while (true) {
+        const EvalError error = run_from(position, state, scratch, registers);
+        if (error == EvalError::none || position.handler < 0) return error;
+        position = {position.handler, -1};
+    }
 }
 
 }  // namespace surefoot

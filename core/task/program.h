@@ -26,6 +26,7 @@ enum class EvalError : std::uint8_t {
     negative_exponent,
     bad_log,
     index_out_of_bounds,
+    out_of_range,
 };
 
 class Constants {
@@ -66,6 +67,7 @@ public:
     // Code that evaluates `roots` from left to right.
     Program(const Pool& pool, std::span<const NodeId> roots, Constants& constants);
 
+    std::size_t size() const { return code_.size(); }
     std::size_t num_registers() const { return num_registers_; }
     std::size_t num_results() const { return results_.size(); }
 
@@ -75,6 +77,14 @@ public:
 
 private:
     friend class Emitter;
+
+    // Where to go on, and where in case of an error (-1: nowhere).
+    struct Position {
+        std::int32_t at = 0;
+        std::int32_t handler = -1;
+    };
+    EvalError run_from(Position& position, const Word* state, const std::int64_t* scratch, std::int64_t* registers) const;
+
     const Layout* layout_ = nullptr;
     std::vector<Instruction> code_;
     std::vector<std::int32_t> results_;

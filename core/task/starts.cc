@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::uint64_t kMaxListedDomain = std::uint64_t{1} << 20;
 constexpr std::size_t kMaxSumNodes = 100'000;
+constexpr std::uint64_t kMaxFilterWork = std::uint64_t{1} << 25;  // instructions for one conjunct
 constexpr __int128 kUnbounded = static_cast<__int128>(1) << 100;
 
 Op mirrored(Op op) {
@@ -125,11 +126,12 @@ bool StartEnumerator::filter(NodeId node, std::uint32_t variable) {
     if (domain.lo > domain.hi) return true;
     const std::uint64_t size = static_cast<std::uint64_t>(domain.hi) - static_cast<std::uint64_t>(domain.lo);
     if (size >= kMaxListedDomain) return false;
-    if (domain.allowed.empty()) domain.allowed.assign(size + 1, true);
     Constants constants;
     const Program program(pool_, std::span(&node, 1), constants);
+    if (size * program.size() > kMaxFilterWork) return false;
     Registers registers(constants, program.num_registers());
     std::vector<Word> state(layout_.words());
+    if (domain.allowed.empty()) domain.allowed.assign(size + 1, true);
     for (std::uint64_t k = 0; k <= size; ++k) {
         layout_.set(state.data(), variable, domain.lo + static_cast<std::int64_t>(k));
         program.run(state.data(), nullptr, registers.base());
@@ -259,10 +261,12 @@ StopReason StartEnumerator::enumerate(Budget& budget, const std::function<bool(c
     Walk walk(*this);
     std::size_t depth = 0;
     bool is_entered = false;
+    std::uint64_t visited = 0;
     while (true) {
-        const StopReason stopped = budget.poll({});
+        const StopReason stopped = budget.poll({visited, 0, 0, 0, 0});
         if (stopped != StopReason::none) return stopped;
         if (depth == count) {
+            ++visited;
             if (!needs_final_check_ || task_.is_start(walk.state.data())) {
                 if (!visit(walk.state.data())) return StopReason::none;
             }

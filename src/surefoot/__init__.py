@@ -1,25 +1,49 @@
 """Surefoot tests, debugs, repairs and verifies learned action policies.
 
-The public interface. Everything else may change without notice.
+The public interface. Everything else may change without notice. Each name is imported when it is first used: asking for the
+version loads nothing.
 """
 
-from surefoot.domains import domain
-from surefoot.errors import InputError, OutOfBudget, SurefootError, Unsupported
-from surefoot.explore import explore
-from surefoot.options import ExploreOptions, SimulateOptions
-from surefoot.results import ExploreResult, Run, SimulateResult
-from surefoot.simulate import simulate
-from surefoot.tasks import load_task
-from surefoot.tasks.description import Description
-from surefoot.tasks.expressions import Expr, ceil, floor, implies, ite, maximum, minimum
-from surefoot.tasks.python_task import PythonTask
-from surefoot.tasks.state import State
-from surefoot.tasks.task import Task
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from surefoot.doctor import DoctorReport, examine
+    from surefoot.domains import domain
+    from surefoot.errors import InputError, OutOfBudget, SurefootError, Unsupported
+    from surefoot.explore import explore
+    from surefoot.options import DoctorOptions, ExploreOptions, SimulateOptions
+    from surefoot.results import ExploreResult, Run, SimulateResult
+    from surefoot.simulate import simulate
+    from surefoot.tasks import load_task
+    from surefoot.tasks.description import Description
+    from surefoot.tasks.expressions import (
+        Expr,
+        ceil,
+        floor,
+        implies,
+        ite,
+        log,
+        maximum,
+        minimum,
+        sign,
+        truncate,
+    )
+    from surefoot.tasks.python_task import Definition, PythonTask
+    from surefoot.tasks.state import State
+    from surefoot.tasks.task import Task
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Definition",
     "Description",
+    "DoctorOptions",
+    "DoctorReport",
     "ExploreOptions",
     "ExploreResult",
     "Expr",
@@ -35,12 +59,59 @@ __all__ = [
     "Unsupported",
     "ceil",
     "domain",
+    "examine",
     "explore",
     "floor",
     "implies",
     "ite",
     "load_task",
+    "log",
     "maximum",
     "minimum",
+    "sign",
     "simulate",
+    "truncate",
 ]
+
+_NAMES_OF = {
+    "doctor": ("DoctorReport", "examine"),
+    "domains": ("domain",),
+    "errors": ("InputError", "OutOfBudget", "SurefootError", "Unsupported"),
+    "explore": ("explore",),
+    "options": ("DoctorOptions", "ExploreOptions", "SimulateOptions"),
+    "results": ("ExploreResult", "Run", "SimulateResult"),
+    "simulate": ("simulate",),
+    "tasks": ("load_task",),
+    "tasks.description": ("Description",),
+    "tasks.expressions": (
+        *("Expr", "ceil", "floor", "implies", "ite"),
+        *("log", "maximum", "minimum", "sign", "truncate"),
+    ),
+    "tasks.python_task": ("Definition", "PythonTask"),
+    "tasks.state": ("State",),
+    "tasks.task": ("Task",),
+}
+_MODULE_OF = {name: module for module, names in _NAMES_OF.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+class _Package(ModuleType):
+    """Keeps ``surefoot.explore`` a function: importing a module stores it under its name in the package."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        is_hidden = isinstance(value, ModuleType) and name in _MODULE_OF
+        super().__setattr__(name, getattr(value, name) if is_hidden else value)
+
+
+sys.modules[__name__].__class__ = _Package

@@ -16,8 +16,8 @@ from typing import Any
 
 from surefoot import _core
 from surefoot.errors import InputError, OutOfBudget, SurefootError, printable, quoted
-from surefoot.options import BudgetOptions
-from surefoot.results import Result
+from surefoot.options import DoctorOptions, chosen
+from surefoot.results import Result, counted
 from surefoot.tasks.description import Description
 from surefoot.tasks.expressions import text_of, variables_in
 from surefoot.tasks.python_task import PythonTask
@@ -29,18 +29,6 @@ MAX_STARTS = 500
 MAX_ERRORS = 20
 SHOWN_ITEMS = 40
 REAL_HUGE = 1e300
-
-
-@dataclass(frozen=True, kw_only=True)
-class DoctorOptions(BudgetOptions):
-    """How thoroughly to look."""
-
-    samples: int = 2000
-    """how many states to look at on random walks from the start"""
-    seed: int = 0
-    """same seed and task: same walks"""
-    max_seconds: float = 20.0
-    """stop walking after this many seconds"""
 
 
 @dataclass(frozen=True)
@@ -111,10 +99,10 @@ def examine(
     Errors of the model that the walks meet are findings; nothing is raised for them. The report is
     short for a task that Python code defines.
     """
-    chosen = options or DoctorOptions(**changes)
+    how = chosen(DoctorOptions, options, changes)
     if isinstance(task, PythonTask):
-        return _examine_python(task, chosen)
-    walks = _Walks(task, chosen)
+        return _examine_python(task, how)
+    walks = _Walks(task, how)
     walks.walk()
     d = task.description
     per_action = Counter(edge.action for edge in d.edges)
@@ -146,7 +134,7 @@ def _start_text(d: Description) -> str:
     if d.start_condition is not None:
         return text_of(d.start_condition)
     if d.start_states is not None:
-        return _counted(len(d.start_states), "listed state")
+        return counted(len(d.start_states), "listed state")
     return "the initial values"
 
 
@@ -361,7 +349,7 @@ def _named(names: list[str]) -> str:
 
 
 def _variables(names: list[str]) -> str:
-    return f"{_counted(len(names), 'variable')} ({_named(names)})"
+    return f"{counted(len(names), 'variable')} ({_named(names)})"
 
 
 # -- tasks in Python ---------------------------------------------------------------------------
@@ -400,7 +388,7 @@ def _examine_python(task: PythonTask, options: DoctorOptions) -> DoctorReport:
         bits=None,
         words=None,
         residuals=None,
-        start=_counted(len(task.start_source()) // 8, "listed state"),
+        start=counted(len(task.start_source()) // 8, "listed state"),
         goal="defined by Python code",
         fail="defined by Python code",
         sampled=len(seen),
@@ -442,9 +430,9 @@ def _report_lines(report: DoctorReport) -> Iterator[str]:
     if report.sha256 is not None:
         yield f"  sha256   {report.sha256}"
     if report.edges is not None:
-        yield f"  edges    {report.edges:,} with {_counted(report.outcomes or 0, 'outcome')}"
-        yield f"  state    {report.bits:,} bits, {_counted(report.words or 0, 'word')} of 8 bytes"
-        yield f"  guards   {_counted(report.residuals or 0, 'condition')} beyond the index"
+        yield f"  edges    {report.edges:,} with {counted(report.outcomes or 0, 'outcome')}"
+        yield f"  state    {report.bits:,} bits, {counted(report.words or 0, 'word')} of 8 bytes"
+        yield f"  guards   {counted(report.residuals or 0, 'condition')} beyond the index"
     yield f"  start    {report.start}"
     yield f"  goal     {report.goal or 'none'}"
     yield f"  fail     {report.fail or 'none'}"
@@ -455,7 +443,7 @@ def _report_lines(report: DoctorReport) -> Iterator[str]:
     yield from _section("actions", [_action_text(a) for a in report.actions])
     unusual = [_finding_text(f) for f in (*report.warnings, *report.findings)]
     looked = "" if report.edges is None else "the description and "
-    looked += _counted(report.sampled, "sampled state")
+    looked += counted(report.sampled, "sampled state")
     yield f"unusual ({len(unusual)}), looking at {looked}"
     yield from unusual or ["  nothing found"]
 
@@ -465,10 +453,6 @@ def _section(title: str, lines: list[str]) -> Iterator[str]:
     yield from (f"  {line}" for line in lines[:SHOWN_ITEMS])
     if len(lines) > SHOWN_ITEMS:
         yield f"  ... and {len(lines) - SHOWN_ITEMS:,} more (all of them with --json)"
-
-
-def _counted(count: int, word: str) -> str:
-    return f"{count:,} {word}{'s' * (count != 1)}"
 
 
 def _variable_text(v: VariableFacts) -> str:
@@ -491,7 +475,7 @@ def _value_text(value: object) -> str:
 
 def _action_text(action: ActionFacts) -> str:
     silent = ", silent" if action.silent else ""
-    edges = "" if action.edges is None else f": {_counted(action.edges, 'edge')}"
+    edges = "" if action.edges is None else f": {counted(action.edges, 'edge')}"
     return f"{printable(action.name)}{edges}{silent}"
 
 

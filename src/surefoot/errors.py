@@ -42,7 +42,7 @@ class SurefootError(Exception):
         return self
 
     def __str__(self) -> str:
-        where = printable(self.file or "") + (f":{printable(self.place)}" if self.place else "")
+        where = ":".join(printable(part) for part in (self.file, self.place) if part)
         text = f"{where}: " if where else ""
         text += f"{self.message} [{self.code}]"
         return text + (f"\n  hint: {self.hint}" if self.hint else "")
@@ -86,6 +86,14 @@ def printable(text: str, limit: int = 200) -> str:
 def quoted(name: str) -> str:
     """Return a name from the input in double quotes, escaped."""
     return f'"{printable(name)}"'
+
+
+def shown(value: object) -> str:
+    """Return a value somebody gave as Python writes it, escaped and cut; also of integers too long to print."""
+    try:
+        return printable(repr(value))
+    except ValueError:
+        return "a number of thousands of digits"
 
 
 def nearest_hint(name: str, known: Iterable[str]) -> str | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from surefoot import _core
-from surefoot.options import ExploreOptions
+from surefoot.options import ExploreOptions, chosen
 from surefoot.results import ExploreResult
 from surefoot.tasks.python_task import PythonTask
 from surefoot.tasks.task import Task
@@ -28,14 +28,8 @@ def explore(
     about ten times a second with states, expanded, depth, bytes and seconds. A start condition is listed first; raises InputError
     if it leaves a real variable free, as it then has infinitely many states.
     """
-    chosen = options or ExploreOptions(**changes)
+    limits = _limits(chosen(ExploreOptions, options, changes), progress)
     packed = task.start_source() if states is None else b"".join(map(task.packed, states))
-    limits = {
-        "max_seconds": chosen.max_seconds,
-        "max_bytes": chosen.memory_mb * 1_000_000,
-        "max_states": chosen.max_states,
-        "progress": progress,
-    }
     try:
         if packed is not None or isinstance(task, PythonTask):
             counts = _core.explore_states(task.core, packed, **limits)
@@ -44,6 +38,15 @@ def explore(
     except _core.ModelError as error:
         raise task.model_error(error) from None
     return _result(counts)
+
+
+def _limits(options: ExploreOptions, progress: ProgressCallback | None) -> dict[str, Any]:
+    return {
+        "max_seconds": options.max_seconds,
+        "max_bytes": options.max_bytes,
+        "max_states": options.max_states,
+        "progress": progress,
+    }
 
 
 def _explore_condition(task: Task, limits: dict[str, Any]) -> Any:

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, TypeVar
+
+from surefoot.errors import InputError, nearest_hint, quoted, shown
+
+MAX_INT = 2**64 - 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -13,6 +21,11 @@ class BudgetOptions:
     """stop after this many seconds"""
     memory_mb: int = 4096
     """stop when the stored states need more than this many megabytes"""
+
+    @property
+    def max_bytes(self) -> int:
+        """The memory in bytes, as the core takes it."""
+        return min(self.memory_mb * 1_000_000, MAX_INT)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,9 +42,89 @@ class SimulateOptions(BudgetOptions):
 
     policy: str = "random"
     """who picks the actions: random or first"""
-    runs: int = 1
-    """how many runs"""
+    runs: int | None = None
+    """how many runs; if not given, one for each given state, else one"""
     max_steps: int = 100
     """cut a run after this many steps"""
     seed: int = 0
     """same seed, task and policy: same runs, on any machine"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DoctorOptions(BudgetOptions):
+    """How thoroughly to look."""
+
+    samples: int = 2000
+    """how many states to look at on random walks from the start"""
+    seed: int = 0
+    """same seed and task: same walks"""
+    max_seconds: float = 20.0
+    """stop walking after this many seconds"""
+    memory_mb: int = BudgetOptions.memory_mb
+    """not needed here: --samples bounds what is kept"""
+
+
+Options = TypeVar("Options", bound=BudgetOptions)
+
+
+def chosen(cls: type[Options], options: Options | None, changes: Mapping[str, Any]) -> Options:
+    """Return ``options`` (default: those of ``cls``) with the changes, all of them checked.
+
+    Raises InputError: ``unknown-option`` for a name that ``cls`` does not have, ``bad-option`` for a
+    value that the option cannot take.
+    """
+    if options is not None and not isinstance(options, cls):
+        kind = type(options).__name__
+        raise InputError("bad-option", f"options must be {cls.__name__}, not {kind}")
+    known = [field.name for field in fields(cls)]
+    for name in changes:
+        if name not in known:
+            hint = nearest_hint(name, known) or f"options are: {', '.join(known)}"
+            raise InputError("unknown-option", f"there is no option {quoted(name)}", hint=hint)
+    return checked(replace(cls() if options is None else options, **changes))
+
+
+def checked(options: Options, *, spelled: Callable[[str], str] = str) -> Options:
+    """Return the options with plain Python numbers. Raises InputError (``bad-option``) for a bad value.
+
+    ``spelled`` turns the name of an option into what the user wrote.
+    """
+    values = {}
+    for field in fields(options):
+        value = getattr(options, field.name)
+        if value is None and field.default is None:
+            continue
+        accept, wanted = _KINDS[str(field.type).removesuffix(" | None")]
+        values[field.name] = accept(value)
+        if values[field.name] is None:
+            text = f"{spelled(field.name)} must be {wanted}, not {shown(value)}"
+            raise InputError("bad-option", text)
+    return replace(options, **values)
+
+
+def _whole(value: Any) -> int | None:
+    if isinstance(value, bool) or not hasattr(type(value), "__index__"):
+        return None
+    number = operator.index(value)
+    return number if 0 <= number <= MAX_INT else None
+
+
+def _real(value: Any) -> float | None:
+    if isinstance(value, bool | str | bytes):
+        return None
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) and number >= 0 else None
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+_KINDS: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "int": (_whole, "a whole number from 0 to 2^64 - 1"),
+    "float": (_real, "a finite number of at least 0"),
+    "str": (_text, "text"),
+}

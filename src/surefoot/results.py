@@ -9,6 +9,13 @@ from typing import Any, Literal
 from surefoot.errors import printable
 
 RunResult = Literal["fail", "goal", "dead_end", "cut"]
+RESULT_WORDS = {"fail": "fail", "goal": "goal", "dead_end": "dead end", "cut": "cut"}
+"""how runs end, for people"""
+
+
+def counted(count: int, word: str) -> str:
+    """Return the count with the word behind it, in the plural unless the count is 1."""
+    return f"{count:,} {word}{'s' * (count != 1)}"
 
 
 class Result:
@@ -89,7 +96,8 @@ class Run(Result):
         }
 
     def __str__(self) -> str:
-        lines = [f"run {self.run}: {self.result} after {self.steps} steps", f"  {self.states[0]}"]
+        end = f"{RESULT_WORDS[self.result]} after {counted(self.steps, 'step')}"
+        lines = [f"run {self.run}: {end}", f"  {self.states[0]}"]
         for action, state in zip(self.actions, self.states[1:], strict=True):
             lines.append(f"  --{printable(action)}--> {state}")
         return "\n".join(lines)
@@ -110,10 +118,17 @@ class SimulateResult(Result):
             counts[run.result] += 1
         return counts
 
+    @property
+    def summary_text(self) -> str:
+        """The summary in words, without the ways in which no run ended: ``2 runs: 1 fail, 1 goal``."""
+        counts = self.summary
+        total = counted(counts["runs"], "run")
+        ends = [f"{counts[end]:,} {word}" for end, word in RESULT_WORDS.items() if counts[end]]
+        return f"{total}: {', '.join(ends)}" if ends else total
+
     def to_dict(self) -> dict[str, Any]:
         """Return the runs and the summary as plain data."""
         return {"runs": [run.to_dict() for run in self.runs], "summary": self.summary}
 
     def __str__(self) -> str:
-        ends = ", ".join(f"{count} {name}" for name, count in self.summary.items())
-        return "\n".join([*map(str, self.runs), ends])
+        return "\n".join([*map(str, self.runs), self.summary_text])

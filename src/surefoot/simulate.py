@@ -8,7 +8,7 @@ from typing import Any
 
 from surefoot import _core
 from surefoot.errors import InputError, OutOfBudget, nearest_hint, quoted
-from surefoot.options import SimulateOptions
+from surefoot.options import SimulateOptions, chosen
 from surefoot.results import Run, SimulateResult
 from surefoot.tasks.python_task import PythonTask
 from surefoot.tasks.task import Task, split_states
@@ -26,25 +26,28 @@ def simulate(
     """Return runs of a simple policy: ``random`` (any applicable action) or ``first`` (the lowest).
 
     Run ``k`` starts in ``states[k]``, round and round, or in a start state drawn uniformly. It depends on (task, policy, seed, k) only.
+    If ``runs`` is not given there is one run for each of ``states``, or one.
     """
-    chosen = options or SimulateOptions(**changes)
-    if chosen.policy not in POLICIES:
+    how = chosen(SimulateOptions, options, changes)
+    if how.policy not in POLICIES:
         raise InputError(
             "unknown-policy",
-            f"there is no policy {quoted(chosen.policy)}",
-            hint=nearest_hint(chosen.policy, POLICIES) or "policies are: random, first",
+            f"there is no policy {quoted(how.policy)}",
+            hint=nearest_hint(how.policy, POLICIES) or "policies are: random, first",
         )
     begin = time.perf_counter()
-    starts = _starts(task, states, chosen)
-    runs = tuple(_run(task, starts[k % len(starts)], k, chosen, begin) for k in range(chosen.runs))
+    starts = _starts(task, states, how)
+    count = len(starts) if how.runs is None else how.runs
+    runs = tuple(_run(task, starts[k % len(starts)], k, how, begin) for k in range(count))
     return SimulateResult(runs, time.perf_counter() - begin)
 
 
 def _starts(
-    task: Task | PythonTask, states: Iterable[Mapping[str, Any]] | None, chosen: SimulateOptions
+    task: Task | PythonTask, states: Iterable[Mapping[str, Any]] | None, how: SimulateOptions
 ) -> list[bytes]:
     if states is None:
-        drawn = task.sample_starts(chosen.runs, seed=chosen.seed, max_seconds=chosen.max_seconds)
+        count = 1 if how.runs is None else how.runs
+        drawn = task.sample_starts(count, seed=how.seed, max_seconds=how.max_seconds)
         return [state.packed for state in drawn]
     packed = [task.packed(state) for state in states]
     if not packed:
@@ -53,18 +56,18 @@ def _starts(
 
 
 def _run(
-    task: Task | PythonTask, start: bytes, number: int, chosen: SimulateOptions, begin: float
+    task: Task | PythonTask, start: bytes, number: int, how: SimulateOptions, begin: float
 ) -> Run:
     try:
         packed, actions, result, stopped = _core.simulate(
             task.core,
             start,
-            policy=chosen.policy,
-            max_steps=chosen.max_steps,
-            seed=chosen.seed,
+            policy=how.policy,
+            max_steps=how.max_steps,
+            seed=how.seed,
             run=number,
-            max_seconds=chosen.max_seconds - (time.perf_counter() - begin),
-            max_bytes=chosen.memory_mb * 1_000_000,
+            max_seconds=how.max_seconds - (time.perf_counter() - begin),
+            max_bytes=how.max_bytes,
         )
     except _core.ModelError as error:
         raise task.model_error(error) from None

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Group, Parameter
 
 from surefoot.errors import InputError, quoted
+from surefoot.options import Options, checked
 
 if TYPE_CHECKING:
     from surefoot.tasks.python_task import PythonTask
     from surefoot.tasks.task import Task
 
-MOST = 10**12
 TASK_GROUP = Group.create_ordered("Task")
 JSON_HELP = "print one JSON document instead of text"
 
@@ -49,7 +49,7 @@ class TaskArguments:
     fail: Annotated[Path | None, Parameter(group=TASK_GROUP)] = None
     """file with the fail condition"""
     const: Annotated[tuple[str, ...], Parameter(group=TASK_GROUP, show_default=False)] = ()
-    """NAME=VALUE of a constant that the model leaves open; may be repeated"""
+    """NAME=VALUE sets a constant, or overrides the model's value; may be repeated"""
     int_range: Annotated[str | None, Parameter(group=TASK_GROUP, allow_leading_hyphen=True)] = None
     """LO..HI, the range of integer variables that the model does not bound"""
 
@@ -57,7 +57,6 @@ class TaskArguments:
         """Return the task. Raises InputError if it cannot be read or an option does not fit it."""
         from surefoot.tasks import load_task
 
-        self._check_fits(source)
         return load_task(
             source,
             properties=self.property_file,
@@ -73,20 +72,6 @@ class TaskArguments:
         """Return the options that were given, as plain data."""
         values = {_option_name(name): value for name, value in asdict(self).items() if value}
         return {name: str(v) if isinstance(v, Path) else v for name, v in values.items()}
-
-    def _check_fits(self, source: str) -> None:
-        file, _, _ = source.rpartition(":")
-        is_complete = source.startswith("domain:") or file.endswith(".py")
-        for name in self.given():
-            if is_complete:
-                option = "--" + name.replace("_", "-")
-                raise InputError(
-                    "bad-option",
-                    f"{option} is for JANI files; {quoted(source)} brings its own",
-                    hint="give parameters of a domain as in domain:NAME?param=value"
-                    if name == "const"
-                    else None,
-                )
 
 
 def _option_name(field: str) -> str:
@@ -135,15 +120,6 @@ def range_of(text: str) -> tuple[int, int]:
     return int(match[1]), int(match[2])
 
 
-def check_options(options: Any) -> None:
-    """Raise InputError if a number among the options is negative, not finite, or absurdly large."""
-    for field in fields(options):
-        value = getattr(options, field.name)
-        if not isinstance(value, int | float) or isinstance(value, bool):
-            continue
-        most = 2**64 - 1 if field.name == "seed" else MOST
-        if not 0 <= value <= most:
-            raise InputError(
-                "bad-option",
-                f"--{field.name.replace('_', '-')} must be from 0 to {most:,}, not {value}",
-            )
+def checked_options(options: Options) -> Options:
+    """Return the options. Raises InputError, in the words of the command line, for a bad value."""
+    return checked(options, spelled=lambda name: "--" + name.replace("_", "-"))

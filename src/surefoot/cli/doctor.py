@@ -8,9 +8,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from surefoot.cli.arguments import Json, TaskArguments, TaskSource, check_options
-from surefoot.doctor import DoctorOptions
-from surefoot.errors import Unsupported, nearest_hint, quoted
+from surefoot.cli.arguments import Json, TaskArguments, TaskSource, checked_options
+from surefoot.options import DoctorOptions
 
 Policy = Annotated[str | None, Parameter(help="a policy to examine too: random or first")]
 
@@ -33,16 +32,17 @@ def doctor(
       surefoot doctor truck.jani --property safety.jani
       surefoot doctor "domain:one-way-line?packages=3&locations=4" --json
     """
-    from surefoot.cli.output import document, json_text
+    from surefoot.cli.output import check_policy, document, json_text
     from surefoot.cli.progress import Progress
 
-    check_options(options)
+    options = checked_options(options)
     begin = time.perf_counter()
     with Progress("examining the task"):
         from surefoot.doctor import examine
+        from surefoot.simulate import POLICIES
 
         if policy is not None:
-            _check_policy(policy)
+            check_policy(policy, known=POLICIES)
         loaded = task_arguments.load(task)
         report = examine(loaded, options=options)
     if json:
@@ -59,17 +59,6 @@ def doctor(
     else:
         _print_report(str(report), policy)
     return 0
-
-
-def _check_policy(policy: str) -> None:
-    from surefoot.simulate import POLICIES
-
-    if policy not in POLICIES:
-        raise Unsupported(
-            "policy-file",
-            f"policies from files come with a later release: {quoted(policy)}",
-            hint=nearest_hint(policy, POLICIES) or f"built-in policies are: {', '.join(POLICIES)}",
-        )
 
 
 def _print_report(text: str, policy: str | None) -> None:

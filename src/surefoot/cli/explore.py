@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from surefoot.cli.arguments import Json, StatesFile, TaskArguments, TaskSource, check_options
+from surefoot.cli.arguments import Json, StatesFile, TaskArguments, TaskSource, checked_options
 from surefoot.errors import InputError, printable
 from surefoot.options import ExploreOptions
 
@@ -51,7 +51,7 @@ def explore(
     from surefoot.cli.output import document, json_text
     from surefoot.cli.progress import Progress
 
-    check_options(options)
+    options = checked_options(options)
     with Progress("reading the task"):
         loaded = task_arguments.load(task)
         begin = _begin(loaded, states, initial=initial)

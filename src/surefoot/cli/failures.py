@@ -18,7 +18,17 @@ REPORT_TO = "please report it to the Surefoot engineers with the command and its
 
 
 def guarded(arguments: Sequence[str], body: Callable[[], int]) -> int:
-    """Return the exit code of ``body``, or that of what it raised after telling the user."""
+    """Return the exit code of ``body``, or that of what it raised after telling the user.
+
+    Whoever presses Ctrl-C gets code 130, also while an error is being told.
+    """
+    try:
+        return _guarded(arguments, body)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def _guarded(arguments: Sequence[str], body: Callable[[], int]) -> int:
     _never_fail_to_encode(sys.stdout, sys.stderr)
     try:
         code = body()
@@ -27,12 +37,26 @@ def guarded(arguments: Sequence[str], body: Callable[[], int]) -> int:
         _silence(sys.stdout)
         return BROKEN_PIPE
     except KeyboardInterrupt:
-        return _tell(
-            arguments, "interrupted", {"code": "interrupted", "message": "interrupted"}, INTERRUPTED
-        )
+        return _tell_interrupt(arguments)
     except Exception as error:
-        return _tell_error(arguments, error)
+        return _tell_interrupt(arguments) if _is_interrupt(error) else _tell_error(arguments, error)
     return code
+
+
+def _is_interrupt(error: BaseException | None) -> bool:
+    """Return whether Ctrl-C is behind an error: clean-up code may raise one of its own on the way."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        seen.add(id(error))
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def _tell_interrupt(arguments: Sequence[str]) -> int:
+    error = {"code": "interrupted", "message": "interrupted"}
+    return _tell(arguments, "interrupted", error, INTERRUPTED)
 
 
 def _tell_error(arguments: Sequence[str], error: Exception) -> int:

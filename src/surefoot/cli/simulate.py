@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from surefoot.cli.arguments import Json, StatesFile, TaskArguments, TaskSource, check_options
+from surefoot.cli.arguments import Json, StatesFile, TaskArguments, TaskSource, checked_options
 from surefoot.errors import printable
 from surefoot.options import SimulateOptions
+from surefoot.results import RESULT_WORDS, counted
 
 if TYPE_CHECKING:
     from surefoot.results import Run, SimulateResult
@@ -26,7 +27,6 @@ States = Annotated[
         show_default=False,
     ),
 ]
-RESULTS = {"fail": "fail", "goal": "goal", "dead_end": "dead end", "cut": "cut"}
 STYLES = {"fail": "bold red", "goal": "bold green", "dead_end": "bold yellow", "cut": "bold"}
 
 
@@ -42,19 +42,20 @@ def simulate(
 ) -> int:
     """Show runs of a policy, step by step.
 
-    Runs start in random start states, or in those of --state and --states in turn.
+    Runs start in random start states, or in those of --state and --states in turn:
+    one run for each of them, unless --runs says otherwise.
     A run ends in a fail or goal state, in a dead end (no action is applicable), or
     is cut after --max-steps.
 
     For example:
-      surefoot simulate "domain:one-way-line?packages=3&locations=4" --policy random --runs 3
+      surefoot simulate "domain:one-way-line?packages=3&locations=4" --runs 3
       surefoot simulate counter.jani --policy first --state x=3,y=0 --json
     """
     from surefoot.cli.output import check_policy, document, json_text
     from surefoot.cli.progress import Progress
     from surefoot.cli.state_text import read_states, state_of
 
-    check_options(options)
+    options = checked_options(options)
     with Progress("reading the task"):
         from surefoot.simulate import POLICIES
         from surefoot.simulate import simulate as run
@@ -66,7 +67,8 @@ def simulate(
     with Progress("simulating"):
         result = run(loaded, starts or None, options=options)
     if json:
-        given = {**asdict(options), "state": list(state), "states": states and str(states)}
+        given = {**asdict(options), "runs": len(result.runs)}
+        given |= {"state": list(state), "states": states and str(states)}
         content = document(
             "simulate",
             loaded,
@@ -92,19 +94,12 @@ def _print_runs(task: Task | PythonTask, result: SimulateResult) -> None:
     for run in result.runs:
         head = Text.assemble(
             f"run {run.run}: ",
-            (RESULTS[run.result], STYLES[run.result]),
-            f" after {_steps(run.steps)}",
+            (RESULT_WORDS[run.result], STYLES[run.result]),
+            f" after {counted(run.steps, 'step')}",
         )
         out.print(head)
         print("\n".join(_lines(run, labels)), end="\n\n")
-    counts = {RESULTS.get(name, name): count for name, count in result.summary.items()}
-    total = counts.pop("runs")
-    ends = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
-    out.print(f"{total:,} run{'s' * (total != 1)}" + (f": {ends}" if ends else ""))
-
-
-def _steps(count: int) -> str:
-    return f"{count:,} step{'s' * (count != 1)}"
+    out.print(result.summary_text)
 
 
 def _lines(run: Run, labels: dict[str, tuple[str, ...]]) -> Iterator[str]:

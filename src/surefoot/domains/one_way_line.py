@@ -1,35 +1,54 @@
 """One-way line: a truck brings packages to the end of a line and must not overrun it.
 
-The truck moves only forwards. ``acc``, ``dec`` and ``move`` displace it by its *old* speed and then change the speed by +1, -1 or 0; picking up is possible
-at rest, dropping at rest at the last location. Whoever drives faster than the track left crashes: ``aux_vel`` becomes -1, which is fail. The goal is all
-packages at the last location with the truck there.
+The truck moves only forwards. ``acc``, ``dec`` and ``move`` displace it by its *old* speed and then
+change the speed by +1, -1 or 0; picking up is possible at rest, dropping at rest at the last
+location. Whoever drives faster than the track left crashes: ``aux_vel`` becomes -1, which is fail.
+The goal is all packages at the last location, none at the others, with the truck at the last one.
 
-Variants: ``det`` as it is; ``icy``: packages may fall off while driving, and on icy locations acceleration and braking may have no effect and
-moving may speed up; ``icy-park``: icy, and the truck may park at the end, after which it cannot move.
+Variants: ``det`` as it is; ``icy``: packages may fall off while driving, and on icy locations
+acceleration and braking may have no effect and moving may speed up; ``icy-park``: icy, and the truck
+may park at the end, after which it cannot move.
 """
 
 from __future__ import annotations
 
-from surefoot.errors import InputError, nearest_hint, quoted
+from surefoot.errors import InputError, nearest_hint, quoted, shown
 from surefoot.tasks.description import Description
 from surefoot.tasks.expressions import Expr, all_of
 
 VARIANTS = ("det", "icy", "icy-park")
+MAX_EDGES = 200_000
 Changes = dict[Expr, object]
 
 
 def one_way_line(
     *, packages: int = 3, locations: int = 4, top_speed: int = 3, variant: str = "det"
 ) -> Description:
-    """Return the one-way line with these numbers of packages and locations. Icy are the two locations in the middle."""
+    """Return the one-way line with these numbers of packages and locations.
+
+    Icy are the two locations in the middle.
+    """
     _check(packages, locations, top_speed, variant)
     return _Line(packages, locations, top_speed, variant).description
 
 
 def _check(packages: int, locations: int, top_speed: int, variant: str) -> None:
-    for name, value, least in (("packages", packages, 1), ("locations", locations, 2), ("top_speed", top_speed, 1)):
+    for name, value, least in (
+        ("packages", packages, 1),
+        ("locations", locations, 2),
+        ("top_speed", top_speed, 1),
+    ):
         if not least <= value <= 1000:
-            raise InputError("bad-parameter", f"{name} must be from {least} to 1000, not {value}")
+            text = f"{name} must be from {least} to 1000, not {shown(value)}"
+            raise InputError("bad-parameter", text)
+    edges = locations * (top_speed + 1) * 3
+    if edges > MAX_EDGES:
+        raise InputError(
+            "bad-parameter",
+            f"{locations} locations with top speed {top_speed} make about {edges:,} edges; "
+            f"at most {MAX_EDGES:,} are made",
+            hint="give fewer locations or a lower top_speed",
+        )
     if variant not in VARIANTS:
         raise InputError(
             "bad-parameter",
@@ -70,7 +89,8 @@ class _Line:
 
     def _add_loading(self) -> None:
         for at in range(self.end):
-            guard = (self.v == 0) & (self.x == at) & (self.loads[at] >= 1) & (self.load < self.packages)
+            is_here = (self.v == 0) & (self.x == at)
+            guard = is_here & (self.loads[at] >= 1) & (self.load < self.packages)
             changes: Changes = {self.loads[at]: self.loads[at] - 1, self.load: self.load + 1}
             self.description.edge("pick_up_truck_0", guard=guard, outcomes=[changes])
         last = self.loads[self.end]
@@ -108,9 +128,8 @@ class _Line:
         fallen = self.loads[min(at + 1, self.end)]
         falls: Changes = {**moved, fallen: fallen + 1, self.load: self.load - 1}
         self.description.edge(action, guard=guard & (self.load == 0), outcomes=outcomes)
-        self.description.edge(
-            action, guard=guard & (self.load >= 1) & (fallen < self.packages), outcomes=[*outcomes, falls]
-        )
+        may_fall = guard & (self.load >= 1) & (fallen < self.packages)
+        self.description.edge(action, guard=may_fall, outcomes=[*outcomes, falls])
 
     def _slipped(self, speed: int, change: int) -> int | None:
         """Return the speed after ice had its way; None where ice changes nothing."""
@@ -127,7 +146,9 @@ class _Line:
         start = all_of([*begin, total == self.packages])
         assert start is not None
         self.description.start(start)
-        self.description.goal(
-            (self.loads[self.end] == self.packages) & (self.x == self.end) & (self.crash >= 0)
-        )
+        done = [load == 0 for load in self.loads[: self.end]]
+        done += [self.loads[self.end] == self.packages, self.x == self.end, self.crash >= 0]
+        goal = all_of(done)
+        assert goal is not None
+        self.description.goal(goal)
         self.description.fail(self.crash <= -1)

@@ -14,6 +14,18 @@ from surefoot.tasks.python_task import PythonTask
 from surefoot.tasks.task import Task
 
 
+JANI_OPTIONS = {
+    "properties": "--property",
+    "property_name": "--property-name",
+    "start": "--start",
+    "goal": "--goal",
+    "fail": "--fail",
+    "constants": "--const",
+    "int_range": "--int-range",
+}
+"""what only JANI files take, and how the command line spells it"""
+
+
 def load_task(
     source: str | Path,
     *,
@@ -31,14 +43,19 @@ def load_task(
     to constants the model leaves open. ``int_range`` bounds integer variables that the model does not bound.
 
     ``FILE.py:NAME`` runs that file: NAME is a Description, a Task, a class with the five methods of a Python-defined task, or a
-    function that returns one of these.
+    function that returns one of these. Built-in domains and Python files bring their own start, goal and fail: InputError
+    (``bad-option``) if one of the other arguments is given with them.
     """
     text = str(source)
+    file, _, name = text.rpartition(":")
+    is_complete = text.startswith("domain:") or file.endswith(".py")
+    if is_complete:
+        given = (properties, property_name, start, goal, fail, constants, int_range)
+        _refuse(text, dict(zip(JANI_OPTIONS, given, strict=True)))
     if text.startswith("domain:"):
         from surefoot.domains import domain_from_text
 
         return domain_from_text(text)
-    file, _, name = text.rpartition(":")
     if file.endswith(".py"):
         return _python_task(Path(file), name)
     from surefoot.tasks.jani import load_jani
@@ -54,6 +71,18 @@ def load_task(
         property_name=property_name,
     )
     return description.compile()
+
+
+def _refuse(source: str, given: dict[str, Any]) -> None:
+    for name, value in given.items():
+        if value is None or value == {}:
+            continue
+        is_parameter = name == "constants" and source.startswith("domain:")
+        raise InputError(
+            "bad-option",
+            f"{name} ({JANI_OPTIONS[name]}) is for JANI files; {quoted(source)} brings its own",
+            hint="give parameters as in domain:NAME?param=value" if is_parameter else None,
+        )
 
 
 def _python_task(file: Path, name: str) -> Task | PythonTask:

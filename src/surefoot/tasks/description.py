@@ -19,10 +19,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from surefoot.errors import InputError, nearest_hint, quoted
+from surefoot.errors import InputError, nearest_hint, printable, quoted
 from surefoot.tasks.expressions import (
     Array,
     Expr,
@@ -30,8 +30,8 @@ from surefoot.tasks.expressions import (
     Value,
     as_expr,
     make,
+    postorder,
     variable,
-    variables_in,
 )
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 REAL_LIMIT = 1.7976931348623157e308
 INT_LIMIT = 2**62
-MAX_CELLS = 1_000_000
+MAX_CELLS = 100_000
 
 
 @dataclass(frozen=True)
@@ -136,15 +136,14 @@ class Description:
         **more: Any,
     ) -> Expr:
         """Declare a real variable and return it; without bounds it ranges over all finite doubles."""
-        if not (math.isfinite(lower) and math.isfinite(upper)) or lower > upper:
+        if not (_is_finite(lower) and _is_finite(upper)) or lower > upper:
             raise InputError(
                 "bad-bounds",
-                f"variable {quoted(name)} has bounds {lower} to {upper}",
+                f"variable {quoted(name)} has bounds {shown(lower)} to {shown(upper)}",
                 place=more.get("place"),
                 hint="the lower bound must not be above the upper one, and both must be finite",
             )
-        start = None if initial is None else float(initial)
-        return self.declare(Variable(name, "real", float(lower), float(upper), start, **more))
+        return self.declare(Variable(name, "real", float(lower), float(upper), initial, **more))
 
     def declare(self, new: Variable) -> Expr:
         """Add a variable; its name must be new and its initial value within the bounds."""
@@ -153,7 +152,8 @@ class Description:
                 "duplicate-name", f"{quoted(new.name)} is declared twice", place=new.place
             )
         if new.initial is not None:
-            check_value(new, new.initial, code="initial-value-out-of-range")
+            value = check_value(new, new.initial, code="initial-value-out-of-range")
+            new = replace(new, initial=value)
         self.variables[new.name] = new
         return variable(new.name, new.type)
 
@@ -170,7 +170,9 @@ class Description:
     ) -> Array:
         """Declare ``length`` cells ``name[0]``, ``name[1]``, ... of one type and return the array."""
         if length < 1 or len(self.variables) + length > MAX_CELLS:
-            raise InputError("bad-array-length", f"array {quoted(name)} cannot have {length} cells")
+            raise InputError(
+                "bad-array-length", f"array {quoted(name)} cannot have {shown(length)} cells"
+            )
         if initial is not None and len(initial) != length:
             raise InputError(
                 "bad-array-length", f"array {quoted(name)} has {length} cells, not {len(initial)}"
@@ -276,11 +278,24 @@ class Description:
 
         return Task(self)
 
-    def check_names(self, root: Expr, place: str | None = None) -> None:
-        """Raise InputError if the expression reads a variable or array that is not declared."""
-        for name in variables_in(root):
-            if name not in self.variables and name not in self.arrays:
-                self.lookup(name, place)
+    def check_names(self, root: Expr) -> None:
+        """Raise InputError if the expression reads a variable or array that is not declared as it is read."""
+        for node in postorder(root):
+            if node.op == "variable":
+                self._check_type(node, self.lookup(node.value).type)
+            elif node.op == "cell":
+                if node.value not in self.arrays:
+                    self.lookup(node.value)
+                    raise InputError("type-mismatch", f"{quoted(node.value)} is not an array")
+                self._check_type(node, self.arrays[node.value].type)
+
+    def _check_type(self, node: Expr, declared: Type) -> None:
+        if node.type != declared:
+            raise InputError(
+                "type-mismatch",
+                f"{quoted(node.value)} is declared {declared} but used as {node.type}",
+                hint="an expression belongs to the description that declared its variables",
+            )
 
 
 def check_value(of: Variable, value: object, *, code: str = "value-out-of-range") -> Value:
@@ -298,14 +313,14 @@ def check_value(of: Variable, value: object, *, code: str = "value-out-of-range"
     if not fits:
         raise InputError(
             "type-mismatch",
-            f"{value!r:.60} is not a value of {of.type} variable {quoted(of.name)}",
+            f"{shown(value)} is not a value of {of.type} variable {quoted(of.name)}",
             place=of.place,
         )
     assert isinstance(value, int | float)
     if not of.lower <= value <= of.upper:
         raise InputError(
             code,
-            f"{value!r:.60} is not a value of {quoted(of.name)}: it ranges from {of.lower} to {of.upper}",
+            f"{shown(value)} is not a value of {quoted(of.name)}: it ranges from {of.lower} to {of.upper}",
             place=of.place,
         )
     return float(value) if of.type == "real" else value
@@ -319,11 +334,27 @@ def require_bool(condition: object, what: str, place: str | None = None) -> Expr
     return made
 
 
+def shown(value: object) -> str:
+    """Return a value for a message: short, whatever it is."""
+    if isinstance(value, int) and abs(value) > 10**40:
+        return f"a number of {value.bit_length()} bits"
+    return printable(repr(value), 60)
+
+
+def _is_finite(value: float) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
+
+
 def _check_int_bounds(name: str, lower: int, upper: int, place: str | None) -> None:
+    if not (isinstance(lower, int) and isinstance(upper, int)):
+        raise InputError("bad-bounds", f"bounds of {quoted(name)} must be integers", place=place)
     if lower > upper:
         raise InputError(
             "bad-bounds",
-            f"variable {quoted(name)} has lower bound {lower} above its upper bound {upper}",
+            f"variable {quoted(name)} has lower bound {shown(lower)} above its upper bound {shown(upper)}",
             place=place,
             hint="swap them",
         )

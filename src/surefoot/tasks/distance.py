@@ -1,13 +1,16 @@
 """How far a state is from fail, as an expression (algorithms of P-TEST, section on fuzzing).
 
-0 where the condition holds; for a comparison how much is missing; the sum over a conjunction; the
-minimum over a disjunction; negations are pushed inwards. On integers ``a < b`` is read as ``a + 1 <= b``.
+0 where the condition holds and positive elsewhere: for a comparison how much is missing; the sum over a conjunction; the
+minimum over a disjunction; negations are pushed inwards. On integers ``a < b`` is read as ``a + 1 <= b``. Conditions are lazy and
+the distance is not: a part that cannot be evaluated counts 1.
 """
 
 from __future__ import annotations
 
-from surefoot.tasks.expressions import Expr, constant, ite, make, minimum, postorder
+from surefoot.tasks.expressions import Expr, ite, make, maximum, minimum, postorder
 
+_FAR = 1e300  # sums of distances stay finite
+_NEAR = 1e-9
 _NEGATED = {"eq": "ne", "ne": "eq", "lt": "ge", "ge": "lt", "le": "gt", "gt": "le"}
 
 
@@ -30,7 +33,12 @@ def _distances(node: Expr, done: dict[int, tuple[Expr, Expr]]) -> tuple[Expr, Ex
         return _connective(node, [part for part in parts if part is not None])
     if node.op in _NEGATED and node.args[0].type != "bool":
         return _missing(node.op, *node.args), _missing(_NEGATED[node.op], *node.args)
-    return ite(node, 0.0, 1.0), ite(node, 1.0, 0.0)
+    return _leaf(node, 1.0), _leaf(~node, 1.0)
+
+
+def _leaf(holds: Expr, gap: Expr | float) -> Expr:
+    """Return 0 where ``holds``, else the gap; 1 where either cannot be evaluated."""
+    return make("guarded", ite(holds, 0.0, minimum(gap, _FAR)), 1.0)
 
 
 def _connective(node: Expr, parts: list[tuple[Expr, Expr]]) -> tuple[Expr, Expr]:
@@ -49,13 +57,10 @@ def _missing(op: str, left: Expr, right: Expr) -> Expr:
     """Return how much is missing for ``left op right`` on numbers."""
     holds = make(op, left, right)
     if op == "ne":
-        return ite(holds, 0.0, 1.0)
+        return _leaf(holds, 1.0)
     gap = abs(left * 1.0 - right * 1.0)
-    if op in ("lt", "gt"):
-        gap = gap + 1.0 if left.type == right.type == "int" else _at_least_something(gap)
-    return ite(holds, constant(0.0), gap)
-
-
-def _at_least_something(gap: Expr) -> Expr:
-    """Return the gap of a strict comparison of reals: positive also where both sides are equal."""
-    return ite(gap > 0.0, gap, 1e-9)
+    is_integer = left.type == right.type == "int"
+    if is_integer and op in ("lt", "gt"):
+        gap = gap + 1.0
+    # Where doubles see no gap although there is one it must not be lost.
+    return _leaf(holds, maximum(gap, 1.0 if is_integer else _NEAR))

@@ -28,7 +28,7 @@ SYMBOLS: Final = {
     "not": "¬", "and": "∧", "or": "∨", "implies": "⇒", "eq": "=", "ne": "≠", "lt": "<", "le": "≤",
     "gt": ">", "ge": "≥", "neg": "-", "add": "+", "sub": "-", "mul": "*", "div": "/", "mod": "%",
     "min": "min", "max": "max", "abs": "abs", "pow": "pow", "log": "log", "floor": "floor",
-    "ceil": "ceil", "trc": "trc", "sgn": "sgn", "ite": "ite",
+    "ceil": "ceil", "trc": "trc", "sgn": "sgn", "ite": "ite", "guarded": "guarded",
 }  # fmt: skip
 
 
@@ -36,7 +36,8 @@ class Expr:
     """One node of an expression: operator, operands, type.
 
     ``op`` is a key of ``SYMBOLS``, or ``constant`` (``value`` is the value), ``variable`` (``value`` is the
-    name) or ``cell`` (``value`` is the name of the array, the operand is the index).
+    name), ``cell`` (``value`` is the name of the array, the operand is the index) or ``raise`` (``value`` is the kind of
+    the evaluation error). ``guarded`` has the value of its first operand or, where that raises an error, its second, a constant.
     """
 
     __slots__ = ("args", "op", "type", "value")
@@ -258,6 +259,21 @@ def ceil(value: Expr | Value) -> Expr:
     return make("ceil", value)
 
 
+def truncate(value: Expr | Value) -> Expr:
+    """Return ``value`` without its fractional part: the next integer towards 0."""
+    return make("trc", value)
+
+
+def sign(value: Expr | Value) -> Expr:
+    """Return -1, 0 or 1: the sign of ``value``."""
+    return make("sgn", value)
+
+
+def log(value: Expr | Value, base: Expr | Value) -> Expr:
+    """Return the logarithm of ``value`` to this base."""
+    return make("log", value, base)
+
+
 def all_of(conditions: list[Expr]) -> Expr | None:
     """Return the conjunction from left to right, or None for no conditions."""
     result: Expr | None = None
@@ -304,7 +320,7 @@ def variables_in(root: Expr) -> set[str]:
 
 _ASSOCIATIVE = frozenset({"and", "or", "add", "mul"})
 _PREFIX = frozenset({"not", "neg"})
-_CALLS = frozenset({"min", "max", "abs", "pow", "log", "floor", "ceil", "trc", "sgn", "ite"})
+_CALLS = frozenset({"guarded", "min", "max", "abs", "pow", "log", "floor", "ceil", "trc", "sgn", "ite"})
 
 
 def text_of(root: Expr, limit: int = 400) -> str:
@@ -325,6 +341,8 @@ def _pieces(node: Expr, *, is_root: bool) -> list[Expr | str]:
         return [str(node.value).lower() if node.type == "bool" else str(node.value)]
     if node.op == "variable":
         return [printable(node.value)]
+    if node.op == "raise":
+        return [f"error({node.value})"]
     if node.op == "cell":
         return [printable(node.value), "[", node.args[0], "]"]
     symbol = SYMBOLS[node.op]

@@ -68,6 +68,8 @@ class Nodes:
     def _lower(self, node: Expr) -> int:
         if node.op == "constant":
             return self._put("constant", node.type, bits=bits_of(node.value, node.type))
+        if node.op == "raise":
+            return self._put("raise", node.type, bits=_core.ERRORS[node.value])
         if node.op == "variable":
             return self._put("variable", node.type, self.numbers[node.value])
         if node.op == "cell":

@@ -117,19 +117,44 @@ class PythonTask:
         return self.unpack(self.packed(values))
 
     def packed(self, state: Any) -> bytes:
-        """Return the core's bytes of a state."""
+        """Return the core's bytes of a state; tuples may also be given by variable names."""
         if isinstance(state, State):
             return state.packed
+        if isinstance(state, Mapping) and not self._has_named_states():
+            state = self._from_names(state)
         return struct.pack("<Q", self._number(state))
+
+    def _has_named_states(self) -> bool:
+        """Return whether the definition's own states are dictionaries."""
+        if not self._states:
+            self.start_source()
+        return bool(self._states) and isinstance(self._states[0], Mapping)
+
+    def _from_names(self, state: Mapping[str, Any]) -> Any:
+        names = self._names_of(self._states[0]) if self._states else ()
+        for name in state:
+            if name not in names:
+                raise InputError(
+                    "unknown-variable",
+                    f"the task has no variable {quoted(name)}",
+                    hint=nearest_hint(name, names),
+                )
+        missing = [name for name in names if name not in state]
+        if missing:
+            raise InputError("missing-variable", f"the state gives no value to {quoted(missing[0])}")
+        values = tuple(state[name] for name in names)
+        return values if isinstance(self._states[0], tuple) else values[0]
+
+    def _names_of(self, value: Any) -> tuple[str, ...]:
+        count = len(value) if isinstance(value, tuple) else 1
+        return self._given_names or tuple(f"x{i}" for i in range(count))
 
     def unpack(self, packed: bytes) -> State:
         """Return the state of the core's bytes."""
         value = self._states[struct.unpack("<Q", packed)[0]]
         if isinstance(value, Mapping):
             return State(tuple(value), tuple(value.values()), packed)
-        values = value if isinstance(value, tuple) else (value,)
-        names = self._given_names or tuple(f"x{i}" for i in range(len(values)))
-        return State(names, values, packed)
+        return State(self._names_of(value), value if isinstance(value, tuple) else (value,), packed)
 
     def _number_of(self, state: Any) -> int:
         return int(struct.unpack("<Q", self.packed(state))[0])
@@ -162,7 +187,7 @@ class PythonTask:
 
     def start_source(self) -> bytes:
         """Return the packed start states one after the other."""
-        return b"".join(self.packed(state) for state in self.definition.start())
+        return b"".join(struct.pack("<Q", self._number(s)) for s in self.definition.start())
 
     def sample_starts(self, count: int, *, seed: int = 0, max_seconds: float = 60.0) -> list[State]:
         """Return ``count`` start states drawn uniformly by index."""
@@ -173,7 +198,10 @@ class PythonTask:
 
     def initial_state(self) -> State:
         """Return the first start state."""
-        return self.unpack(self.start_source()[:8])
+        packed = self.start_source()
+        if not packed:
+            raise InputError("no-start-state", "the task has no start state")
+        return self.unpack(packed[:8])
 
     def model_error(self, error: Exception) -> InputError:
         """Return the user's view of an error of the model (Python code raises its own)."""

@@ -144,16 +144,20 @@ class Task:
     def list_starts(self, *, max_states: int = 1_000_000, max_seconds: float = 60.0) -> list[State]:
         """Return all start states, each once. Raises OutOfBudget if there are more than ``max_states``."""
         if self._starts is not None:
-            packed, is_complete = self._starts, len(self._starts) <= max_states * self.core.words * 8
+            fits = len(self._starts) <= max_states * self.core.words * 8
+            packed, ran_out = self._starts, "" if fits else "states"
         elif not self.core.has_finite_starts():
             raise self.infinite_starts()
         else:
-            packed, is_complete = self._ask(
+            packed, ran_out = self._ask(
                 self.core.list_starts, max_states=max_states, max_seconds=max_seconds
             )
-        if not is_complete:
+        if ran_out:
+            limit = f"{max_states:,} states" if ran_out == "states" else f"{max_seconds:g} seconds"
             raise OutOfBudget(
-                "too-many-starts", f"there are more than {max_states:,} start states", file=self.file
+                f"out-of-{ran_out}",
+                f"the start states cannot be listed within {limit}",
+                file=self.file,
             )
         return list(dict.fromkeys(self.unpack_all(packed)))
 
@@ -230,8 +234,13 @@ class Task:
 
     @property
     def sha256(self) -> str:
-        """The SHA-256 of what the task means: equal for equal descriptions, whatever file they came from."""
-        return hashlib.sha256(_fingerprint(self)).hexdigest()
+        """The SHA-256 of the task as a JANI file: equal for equal tasks, whatever file they came from."""
+        from surefoot.tasks.jani.writer import json_text, to_jani
+
+        digest = hashlib.sha256()
+        for piece in json_text(to_jani(self.description)):
+            digest.update(piece.encode("utf-8", "surrogatepass"))
+        return digest.hexdigest()
 
     def model_error(self, error: Exception) -> InputError:
         """Return the user's view of an error the core met in the model: it names edge and state."""
@@ -272,14 +281,6 @@ def split_states(packed: bytes, words: int) -> list[bytes]:
 
 def _ordered(description: Description) -> tuple[Variable, ...]:
     return tuple(v for v in description.variables.values() if not v.is_scratch)
-
-
-def _fingerprint(task: Task) -> bytes:
-    compiler = _Compiler(task.description, task.variables, task._action_index)
-    spec = compiler.spec()
-    starts = task._starts if task._starts is not None else b"condition"
-    names = (task.names, task.actions, sorted(task.silent))
-    return repr((names, sorted(spec.items()))).encode("utf-8", "surrogatepass") + starts
 
 
 class _Compiler:
@@ -335,7 +336,7 @@ class _Compiler:
             guard = self._condition(edge.guard)
             outcomes = [
                 (
-                    [self.nodes.add(p, as_type="real") for p in outcome.probabilities],
+                    [self._probability(p) for p in outcome.probabilities],
                     [self._assignment(a) for a in outcome.assignments],
                 )
                 for outcome in edge.outcomes
@@ -343,6 +344,12 @@ class _Compiler:
         except SurefootError as error:
             raise error.at(file=self.description.file, place=edge.place) from None
         return self.actions[edge.action], guard, outcomes
+
+    def _probability(self, probability: Expr) -> int:
+        self.description.check_names(probability)
+        if probability.type == "bool":
+            raise InputError("type-mismatch", "a probability is a number, not a Boolean")
+        return self.nodes.add(probability, as_type="real")
 
     def _assignment(self, a: Assignment) -> tuple[int, int, int, int, int, int, int]:
         target = a.target
@@ -353,6 +360,8 @@ class _Compiler:
             if given is not None:
                 self.description.check_names(given)
                 _check_assignable(target, given)
+        if a.value is None:
+            _check_interval(a)
         number, length, position = self.numbers[target.value], 0, NO_NODE
         if target.op == "cell":
             length = self.description.arrays[target.value].length
@@ -360,6 +369,15 @@ class _Compiler:
         lower, upper = self.nodes.add(a.lower), self.nodes.add(a.upper)
         value = self.nodes.add(a.value, as_type=target.type)
         return number, length, position, value, lower, upper, a.index
+
+
+def _check_interval(a: Assignment) -> None:
+    if a.lower is None or a.upper is None:
+        raise InputError("no-value", f"the assignment to {a.target} has neither value nor interval")
+    if a.target.type != "int":
+        raise InputError(
+            "type-mismatch", f"{a.target} is {a.target.type}: only integers are chosen from intervals"
+        )
 
 
 def _check_assignable(target: Expr, value: Expr) -> None:

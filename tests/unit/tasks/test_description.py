@@ -139,7 +139,7 @@ WRONG = {
     "x read as real": (edge(guard=variable("x", "real") > 0.5), "type-mismatch"),
     "x written as real": (sets(variable("x", "real"), 0.5), "type-mismatch"),
     "array read as variable": (edge(guard=variable("a", "int") > 0), "unknown-variable"),
-    "variable read as array": (edge(guard=Array("x", "int", 2)[0] > 0), "unknown-variable"),
+    "variable read as array": (edge(guard=Array("x", "int", 2)[0] > 0), "type-mismatch"),
     "listed start misses a variable": (
         lambda d: (d.bool("y"), d.start({"x": 1})),
         "missing-variable",

@@ -269,7 +269,7 @@ def test_cap_on_listing():
     assert len(task.list_starts(max_states=count)) == count
     with pytest.raises(OutOfBudget) as caught:
         task.list_starts(max_states=count - 1)
-    assert caught.value.code == "too-many-starts"
+    assert caught.value.code == "out-of-states"
 
 
 def test_five_million_starts():

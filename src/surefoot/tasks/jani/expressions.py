@@ -30,7 +30,7 @@ from surefoot.tasks.jani.reading import (
 )
 from surefoot.tasks.lowering import constant_value, is_constant
 
-MAX_LENGTH = 1_000_000
+MAX_LENGTH = 100_000
 MAX_EXPANDED = 4_000_000
 """how many nodes all expansions of functions and array constructors may have together"""
 _CALL_COST = 40
@@ -292,7 +292,7 @@ class Converter:
         if isinstance(array, Array):
             return array[index]
         self.spend(len(array), place)
-        chosen = self._out_of_bounds(index, array.type)
+        chosen = raising("index-out-of-bounds", array.type)
         for i in range(len(array) - 1, -1, -1):
             chosen = make("ite", make("eq", index, i), array.items[i], chosen)
         return self.forced(array.items, chosen)
@@ -302,13 +302,6 @@ class Converter:
             return variable(f"{array.name}[{index}]", array.type)
         others = (*array.items[:index], *array.items[index + 1 :])
         return self.forced(others, array.items[index])
-
-    def _out_of_bounds(self, index: Expr, type: Type) -> Expr:
-        """Return an expression that always raises: by an access beyond an array if there is one."""
-        if not self.arrays:
-            return raising(type)
-        beyond = self.arrays[0][make("ite", make("lt", index, 0), index, MAX_LENGTH)]
-        return beyond if beyond.type == type else forced(beyond, constant(_ZERO[type]))
 
     def forced(self, first: Iterable[Expr], then: Expr) -> Expr:
         """Return an expression that is ``then``, after what might raise has been evaluated."""
@@ -458,7 +451,7 @@ def _fitted(meaning: Meaning, declared: Json, place: Place) -> Meaning:
     base = declared
     while isinstance(base, dict):
         base = base.get("base")
-    if base not in _ZERO:
+    if not isinstance(base, str) or base not in _ZERO:
         raise Unsupported("jani-type", "only bool, int, real and arrays of them are supported")
     if not is_array:
         return as_type(_scalar(meaning, place), base, place)
@@ -495,6 +488,6 @@ def forced(first: Expr, then: Expr) -> Expr:
     return make("ite", evaluated, then, constant(_ZERO[then.type]))
 
 
-def raising(type: Type) -> Expr:
-    """Return an expression of that type that always raises an evaluation error."""
-    return forced(make("mod", 1, 0), constant(_ZERO[type]))
+def raising(kind: str, type: Type) -> Expr:
+    """Return an expression of that type that always raises this evaluation error."""
+    return Expr("raise", (), type, kind)

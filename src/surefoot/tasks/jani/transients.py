@@ -100,7 +100,7 @@ def _checked(model: Model, value: Expr, transient: Transient) -> Expr:
     if value.op == "constant" and lower <= value.value <= upper:
         return value
     fits = make("and", make("le", lower, value), make("le", value, upper))
-    return make("ite", fits, value, raising(value.type))
+    return make("ite", fits, value, raising("out-of-range", value.type))
 
 
 def _choose(condition: Expr | None, then: Expr | Cells, otherwise: Expr | Cells) -> Expr | Cells:

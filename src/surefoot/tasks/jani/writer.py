@@ -281,6 +281,8 @@ class _Writer:
             return node.value
         if node.op == "variable":
             return self._name(node.value)
+        if node.op == "raise":
+            return _raising(node.type)
         if node.op == "cell":
             return {"op": "aa", "exp": node.value, "index": args[0]}
         if node.op == "ite":
@@ -314,6 +316,14 @@ def _automaton(name: str, edges: Iterable[Json]) -> Json:
         "initial-locations": [_LOCATION],
         "edges": list(edges),
     }
+
+
+def _raising(type: str) -> Json:
+    """Return an expression that always raises an error; JANI has no word for which one."""
+    error = {"op": "%", "left": 1, "right": 0}
+    if type == "bool":
+        return {"op": "=", "left": error, "right": 0}
+    return error if type == "int" else {"op": "*", "left": error, "right": 1.0}
 
 
 def _never() -> Json:

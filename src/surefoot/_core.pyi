@@ -1,0 +1,101 @@
+"""The engine of Surefoot. Private: use the surefoot package."""
+
+from collections.abc import Callable, Sequence
+
+
+class ModelError(Exception):
+    pass
+
+ERRORS: dict = ...
+
+OPS: dict = ...
+
+def constant_value(nodes: Sequence[tuple[int, int, int, int, int, int]]) -> object:
+    """
+    Return the value of an expression without variables; its root is the last node.
+    """
+
+class Task:
+    """A task as the searches see it. States are bytes."""
+
+    @property
+    def words(self) -> int:
+        """Eight-byte words per packed state."""
+
+    @property
+    def bits(self) -> int:
+        """Bits of a packed state that carry information."""
+
+    def applicable(self, state: bytes) -> list[int]:
+        """Return the applicable actions, ascending."""
+
+    def outcomes(self, state: bytes, action: int) -> list:
+        """Return the outcomes of an action, without duplicates."""
+
+    def enabled_edges(self, state: bytes) -> list[int]:
+        """Return the numbers of the enabled edges, ascending."""
+
+    def is_fail(self, state: bytes) -> bool:
+        """Return whether the fail condition holds."""
+
+    def kind(self, state: bytes) -> int:
+        """Return 0 for an open state, 1 for fail, 2 for goal."""
+
+class CompiledTask(Task):
+    """A declarative task, compiled."""
+
+    def __init__(self, *, variables: Sequence[tuple[int, int, int, bool]], scratch_start: Sequence[int], nodes: Sequence[tuple[int, int, int, int, int, int]], num_actions: int, first_silent: int, edges: Sequence[tuple[int, int, Sequence[tuple[Sequence[int], Sequence[tuple[int, int, int, int, int, int, int]]]]]], fail: int, goal: int, start: int, distance: int) -> None: ...
+
+    @property
+    def residuals(self) -> int:
+        """How many conditions are not settled by the guard index alone."""
+
+    def pack(self, values: Sequence[int]) -> bytes:
+        """Return the packed state; reals are given as bit patterns."""
+
+    def unpack(self, state: bytes) -> tuple:
+        """Return the values of a packed state."""
+
+    def is_start(self, state: bytes) -> bool:
+        """Return whether the start condition holds."""
+
+    def is_goal_condition(self, state: bytes) -> bool:
+        """
+        Return whether the goal condition holds, whatever the fail condition says.
+        """
+
+    def distance_to_fail(self, state: bytes) -> float:
+        """Return how far the state is from fail."""
+
+    def has_finite_starts(self) -> bool:
+        """Return whether the start condition leaves no real variable a choice."""
+
+    def list_starts(self, *, max_states: int, max_seconds: float) -> tuple:
+        """
+        Return the states of the start condition one after the other, and what ran out before these were all (: nothing).
+        """
+
+    def sample_starts(self, *, count: int, seed: int, max_seconds: float, max_tries: int) -> tuple:
+        """
+        Return start states drawn uniformly, and why drawing stopped early if it did.
+        """
+
+class PythonTask(Task):
+    """A task defined by Python callables over state numbers."""
+
+    def __init__(self, *, num_actions: int, kind: Callable, applicable: Callable, outcomes: Callable) -> None: ...
+
+def explore_states(task: Task, states: bytes, *, max_seconds: float, max_bytes: int, max_states: int, progress: object | None) -> dict:
+    """
+    Return the counts of everything reachable from the given packed states.
+    """
+
+def explore_starts(task: CompiledTask, *, max_seconds: float, max_bytes: int, max_states: int, progress: object | None) -> dict:
+    """
+    Return the counts of everything reachable from the states of the start condition.
+    """
+
+def simulate(task: Task, start: bytes, *, policy: str, max_steps: int, seed: int, run: int, max_seconds: float, max_bytes: int) -> tuple:
+    """
+    Return one run: packed states, actions, result, and why it was stopped if it was.
+    """
