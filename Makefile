@@ -6,6 +6,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/installed
 DEV_STAMP := $(VENV)/dev-installed
 SOURCES := $(shell find src core bindings -name '*.py' -o -name '*.cc' -o -name '*.h') CMakeLists.txt pyproject.toml README.md
+CPP := $(shell find core bindings benchmarks -name '*.cc' -o -name '*.h')
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 TASK := domain:one-way-line?packages=6&locations=8&variant=icy-park
 
@@ -23,10 +24,12 @@ lint: $(DEV_STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/clang-format --dry-run --Werror $(CPP)
 
 format: $(DEV_STAMP)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $(CPP)
 
 bench: $(DEV_STAMP)
 	$(BIN)/python -m benchmarks.engine

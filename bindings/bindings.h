@@ -24,11 +24,13 @@ void bind_task(nb::module_& module);
 void bind_python_task(nb::module_& module);
 void bind_search(nb::module_& module);
 
-// A budget that listens to Ctrl-C and reports to `progress` (a callable with states, expanded, depth, bytes, seconds; or None). A Python error raised there stops
-// the search; call raise_pending() when it has returned.
+// A budget that listens to Ctrl-C and reports to `progress` (a callable with states, expanded,
+// depth, bytes, seconds; or None). A Python error raised there stops the search; call
+// raise_pending() when it has returned.
 class PythonBudget {
 public:
-    PythonBudget(double max_seconds, std::uint64_t max_bytes, std::uint64_t max_states, nb::object progress);
+    PythonBudget(double max_seconds, std::uint64_t max_bytes, std::uint64_t max_states,
+                 nb::object progress);
     Budget& budget() { return budget_; }
     void raise_pending();
 
@@ -48,7 +50,8 @@ inline nb::bytes to_bytes(const Word* words, std::size_t count) {
 
 // The words of one or more packed states. Throws if the length does not fit.
 inline std::vector<Word> to_words(const nb::bytes& bytes, std::size_t words_per_state) {
-    if (bytes.size() % (words_per_state * sizeof(Word)) != 0) throw std::invalid_argument("not a packed state of this task");
+    if (bytes.size() % (words_per_state * sizeof(Word)) != 0)
+        throw std::invalid_argument("not a packed state of this task");
     std::vector<Word> words(bytes.size() / sizeof(Word));
     std::memcpy(words.data(), bytes.c_str(), bytes.size());
     return words;
@@ -56,7 +59,8 @@ inline std::vector<Word> to_words(const nb::bytes& bytes, std::size_t words_per_
 
 // The words of exactly one packed state.
 inline std::vector<Word> to_state(const nb::bytes& bytes, std::size_t words_per_state) {
-    if (bytes.size() != words_per_state * sizeof(Word)) throw std::invalid_argument("not a packed state of this task");
+    if (bytes.size() != words_per_state * sizeof(Word))
+        throw std::invalid_argument("not a packed state of this task");
     return to_words(bytes, words_per_state);
 }
 

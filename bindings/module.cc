@@ -2,16 +2,19 @@
 
 namespace surefoot {
 
-PythonBudget::PythonBudget(double max_seconds, std::uint64_t max_bytes, std::uint64_t max_states, nb::object progress)
+PythonBudget::PythonBudget(double max_seconds, std::uint64_t max_bytes, std::uint64_t max_states,
+                           nb::object progress)
     : progress_(std::move(progress)),
-      budget_(max_seconds, max_bytes, max_states, [this](const Progress& now) { return tick(now); }) {}
+      budget_(max_seconds, max_bytes, max_states,
+              [this](const Progress& now) { return tick(now); }) {}
 
 bool PythonBudget::tick(const Progress& progress) {
     nb::gil_scoped_acquire hold;
     try {
         if (PyErr_CheckSignals() != 0) throw nb::python_error();
         if (!progress_.is_none()) {
-            progress_(progress.states, progress.expanded, progress.depth, progress.bytes, progress.seconds);
+            progress_(progress.states, progress.expanded, progress.depth, progress.bytes,
+                      progress.seconds);
         }
         return true;
     } catch (nb::python_error& error) {
@@ -39,14 +42,16 @@ NB_MODULE(_core, module) {
     module.doc() = "The engine of Surefoot. Private: use the surefoot package.";
     // Objects that are still referred to when the interpreter exits are no concern of the user.
     nb::set_leak_warnings(false);
-    static PyObject* const model_error = PyErr_NewException("surefoot._core.ModelError", PyExc_Exception, nullptr);
+    static PyObject* const model_error =
+        PyErr_NewException("surefoot._core.ModelError", PyExc_Exception, nullptr);
     module.attr("ModelError") = nb::handle(model_error);
     nb::register_exception_translator([](const std::exception_ptr& pointer, void*) {
         try {
             std::rethrow_exception(pointer);
         } catch (const ModelError& error) {
-            const nb::object details = nb::make_tuple(error.what(), error.edge, error.variable, error.value,
-                                                      to_bytes(error.state.data(), error.state.size()));
+            const nb::object details =
+                nb::make_tuple(error.what(), error.edge, error.variable, error.value,
+                               to_bytes(error.state.data(), error.state.size()));
             PyErr_SetObject(model_error, details.ptr());
         }
     });

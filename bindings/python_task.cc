@@ -4,11 +4,16 @@ namespace surefoot {
 
 namespace {
 
-// A task that Python code defines. A state is one word: its number in the table that the Python side keeps. The callables hold the interpreter lock while they run.
+// A task that Python code defines. A state is one word: its number in the table that the Python
+// side keeps. The callables hold the interpreter lock while they run.
 class PythonTask : public Task {
 public:
-    PythonTask(std::size_t num_actions, nb::callable kind, nb::callable applicable, nb::callable outcomes)
-        : num_actions_(num_actions), kind_(std::move(kind)), applicable_(std::move(applicable)), outcomes_(std::move(outcomes)) {}
+    PythonTask(std::size_t num_actions, nb::callable kind, nb::callable applicable,
+               nb::callable outcomes)
+        : num_actions_(num_actions),
+          kind_(std::move(kind)),
+          applicable_(std::move(applicable)),
+          outcomes_(std::move(outcomes)) {}
 
     std::size_t words() const override { return 1; }
     std::size_t bits() const override { return 64; }
@@ -17,7 +22,8 @@ public:
     bool is_slow() const override { return true; }
     std::unique_ptr<Stepper> stepper() const override;
 
-    // The callables lead back to the Python object that owns this task: the garbage collector must see the circle.
+    // The callables lead back to the Python object that owns this task: the garbage collector must
+    // see the circle.
     int traverse(visitproc visit, void* arg) {
         Py_VISIT(kind_.ptr());
         Py_VISIT(applicable_.ptr());
@@ -60,7 +66,8 @@ public:
     void applicable(const Word* state, std::vector<ActionId>& actions) override {
         nb::gil_scoped_acquire hold;
         actions.clear();
-        for (auto number : nb::cast<std::vector<std::uint32_t>>(task_.applicable_(*state))) actions.push_back(ActionId{number});
+        for (auto number : nb::cast<std::vector<std::uint32_t>>(task_.applicable_(*state)))
+            actions.push_back(ActionId{number});
     }
 
     void outcomes(const Word* state, ActionId action, Expansion& expansion) override {
@@ -74,10 +81,12 @@ private:
     void add(const Word* state, ActionId action, Expansion& expansion) {
         nb::gil_scoped_acquire hold;
         const auto begin = static_cast<std::uint32_t>(expansion.words.size());
-        for (Word word : nb::cast<std::vector<Word>>(task_.outcomes_(*state, index(action)))) expansion.words.append(&word, 1);
+        for (Word word : nb::cast<std::vector<Word>>(task_.outcomes_(*state, index(action))))
+            expansion.words.append(&word, 1);
         if (expansion.words.size() == begin) return;
         remove_duplicates(expansion.words, begin, 1);
-        expansion.choices.push_back({action, begin, static_cast<std::uint32_t>(expansion.words.size())});
+        expansion.choices.push_back(
+            {action, begin, static_cast<std::uint32_t>(expansion.words.size())});
     }
 
     const PythonTask& task_;
@@ -98,14 +107,17 @@ PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse)},
                        {Py_tp_clear, reinterpret_cast<void*>(clear)},
                        {0, nullptr}};
 
-std::unique_ptr<Stepper> PythonTask::stepper() const { return std::make_unique<PythonStepper>(*this); }
+std::unique_ptr<Stepper> PythonTask::stepper() const {
+    return std::make_unique<PythonStepper>(*this);
+}
 
 }  // namespace
 
 void bind_python_task(nb::module_& module) {
-    nb::class_<PythonTask, Task>(module, "PythonTask", nb::type_slots(slots), "A task defined by Python callables over state numbers.")
-        .def(nb::init<std::size_t, nb::callable, nb::callable, nb::callable>(), nb::kw_only(), "num_actions"_a, "kind"_a,
-             "applicable"_a, "outcomes"_a);
+    nb::class_<PythonTask, Task>(module, "PythonTask", nb::type_slots(slots),
+                                 "A task defined by Python callables over state numbers.")
+        .def(nb::init<std::size_t, nb::callable, nb::callable, nb::callable>(), nb::kw_only(),
+             "num_actions"_a, "kind"_a, "applicable"_a, "outcomes"_a);
 }
 
 }  // namespace surefoot

@@ -46,22 +46,25 @@ nb::dict explore_from(const Task& task, const StartSource& starts, PythonBudget&
     return to_dict(counts);
 }
 
-nb::dict explore_states(const Task& task, const nb::bytes& states, double max_seconds, std::uint64_t max_bytes, std::uint64_t max_states,
-                        nb::object progress) {
+nb::dict explore_states(const Task& task, const nb::bytes& states, double max_seconds,
+                        std::uint64_t max_bytes, std::uint64_t max_states, nb::object progress) {
     const std::vector<Word> words = to_words(states, task.words());
     PythonBudget budget(max_seconds, max_bytes, max_states, std::move(progress));
     return explore_from(task, listed(words, task.words()), budget);
 }
 
-nb::dict explore_starts(const CompiledTask& task, double max_seconds, std::uint64_t max_bytes, std::uint64_t max_states, nb::object progress) {
+nb::dict explore_starts(const CompiledTask& task, double max_seconds, std::uint64_t max_bytes,
+                        std::uint64_t max_states, nb::object progress) {
     PythonBudget budget(max_seconds, max_bytes, max_states, std::move(progress));
     const StartEnumerator starts(task);
     if (!starts.is_finite()) throw std::invalid_argument("infinitely many start states");
-    return explore_from(task, [&](const auto& visit) { return starts.enumerate(budget.budget(), visit); }, budget);
+    return explore_from(
+        task, [&](const auto& visit) { return starts.enumerate(budget.budget(), visit); }, budget);
 }
 
-nb::tuple simulate_run(const Task& task, const nb::bytes& start, const std::string& policy, std::uint64_t max_steps, std::uint64_t seed,
-                       std::uint64_t run_number, double max_seconds, std::uint64_t max_bytes) {
+nb::tuple simulate_run(const Task& task, const nb::bytes& start, const std::string& policy,
+                       std::uint64_t max_steps, std::uint64_t seed, std::uint64_t run_number,
+                       double max_seconds, std::uint64_t max_bytes) {
     static const char* const results[] = {"fail", "goal", "dead_end", "cut"};
     const std::vector<Word> state = to_state(start, task.words());
     PythonBudget budget(max_seconds, max_bytes, ~std::uint64_t{0}, nb::none());
@@ -74,19 +77,22 @@ nb::tuple simulate_run(const Task& task, const nb::bytes& start, const std::stri
         run = simulate(task, state.data(), simple, max_steps, random, budget.budget());
     }
     budget.raise_pending();
-    return nb::make_tuple(to_bytes(run.states.data(), run.states.size()), run.actions, results[static_cast<int>(run.result)],
-                          name_of(run.stopped));
+    return nb::make_tuple(to_bytes(run.states.data(), run.states.size()), run.actions,
+                          results[static_cast<int>(run.result)], name_of(run.stopped));
 }
 
 }  // namespace
 
 void bind_search(nb::module_& module) {
-    module.def("explore_states", &explore_states, "task"_a, "states"_a, nb::kw_only(), "max_seconds"_a, "max_bytes"_a, "max_states"_a,
-               "progress"_a.none(), "Return the counts of everything reachable from the given packed states.");
-    module.def("explore_starts", &explore_starts, "task"_a, nb::kw_only(), "max_seconds"_a, "max_bytes"_a, "max_states"_a,
-               "progress"_a.none(), "Return the counts of everything reachable from the states of the start condition.");
-    module.def("simulate", &simulate_run, "task"_a, "start"_a, nb::kw_only(), "policy"_a, "max_steps"_a, "seed"_a, "run"_a,
-               "max_seconds"_a, "max_bytes"_a, "Return one run: packed states, actions, result, and why it was stopped if it was.");
+    module.def("explore_states", &explore_states, "task"_a, "states"_a, nb::kw_only(),
+               "max_seconds"_a, "max_bytes"_a, "max_states"_a, "progress"_a.none(),
+               "Return the counts of everything reachable from the given packed states.");
+    module.def("explore_starts", &explore_starts, "task"_a, nb::kw_only(), "max_seconds"_a,
+               "max_bytes"_a, "max_states"_a, "progress"_a.none(),
+               "Return the counts of everything reachable from the states of the start condition.");
+    module.def("simulate", &simulate_run, "task"_a, "start"_a, nb::kw_only(), "policy"_a,
+               "max_steps"_a, "seed"_a, "run"_a, "max_seconds"_a, "max_bytes"_a,
+               "Return one run: packed states, actions, result, and why it was stopped if it was.");
 }
 
 }  // namespace surefoot

@@ -11,8 +11,8 @@ using VariableTuple = std::tuple<int, std::int64_t, std::int64_t, bool>;
 // (op, type, a, b, c, bits); -1: no operand
 using NodeTuple = std::tuple<int, int, std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
 // (variable, length, position, value, lower, upper, group); -1: no node
-using AssignmentTuple =
-    std::tuple<std::uint32_t, std::uint32_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
+using AssignmentTuple = std::tuple<std::uint32_t, std::uint32_t, std::int64_t, std::int64_t,
+                                   std::int64_t, std::int64_t, std::int64_t>;
 // (probabilities, assignments)
 using OutcomeTuple = std::tuple<std::vector<std::int64_t>, std::vector<AssignmentTuple>>;
 // (action, guard, outcomes)
@@ -45,7 +45,8 @@ Node node_of(const NodeTuple& from) {
 
 AssignmentSpec assignment_of(const AssignmentTuple& from) {
     const auto& [variable, length, position, value, lower, upper, group] = from;
-    return {variable, length, node_id(position), node_id(value), node_id(lower), node_id(upper), group};
+    return {variable,       length, node_id(position), node_id(value), node_id(lower),
+            node_id(upper), group};
 }
 
 EdgeSpec edge_of(const EdgeTuple& from) {
@@ -54,15 +55,19 @@ EdgeSpec edge_of(const EdgeTuple& from) {
     for (const auto& [probabilities, assignments] : outcomes) {
         OutcomeSpec& outcome = edge.outcomes.emplace_back();
         for (std::int64_t id : probabilities) outcome.probabilities.push_back(node_id(id));
-        for (const AssignmentTuple& assignment : assignments) outcome.assignments.push_back(assignment_of(assignment));
+        for (const AssignmentTuple& assignment : assignments)
+            outcome.assignments.push_back(assignment_of(assignment));
     }
     return edge;
 }
 
-std::unique_ptr<CompiledTask> make_task(const std::vector<VariableTuple>& variables, std::vector<std::int64_t> scratch_start,
-                                        const std::vector<NodeTuple>& nodes, std::uint32_t num_actions, std::uint32_t first_silent,
-                                        const std::vector<EdgeTuple>& edges, std::int64_t fail, std::int64_t goal,
-                                        std::int64_t start, std::int64_t distance) {
+std::unique_ptr<CompiledTask> make_task(const std::vector<VariableTuple>& variables,
+                                        std::vector<std::int64_t> scratch_start,
+                                        const std::vector<NodeTuple>& nodes,
+                                        std::uint32_t num_actions, std::uint32_t first_silent,
+                                        const std::vector<EdgeTuple>& edges, std::int64_t fail,
+                                        std::int64_t goal, std::int64_t start,
+                                        std::int64_t distance) {
     TaskSpec spec;
     for (const VariableTuple& variable : variables) spec.variables.push_back(variable_of(variable));
     spec.scratch_start = std::move(scratch_start);
@@ -79,7 +84,8 @@ std::unique_ptr<CompiledTask> make_task(const std::vector<VariableTuple>& variab
 
 nb::bytes pack(const CompiledTask& task, const std::vector<std::int64_t>& values) {
     const Layout& layout = task.layout();
-    if (values.size() != layout.num_variables()) throw std::invalid_argument("one value per variable");
+    if (values.size() != layout.num_variables())
+        throw std::invalid_argument("one value per variable");
     std::vector<Word> state(layout.words());
     for (std::size_t v = 0; v < values.size(); ++v) {
         if (!layout.fits(v, values[v])) throw std::invalid_argument("value out of range");
@@ -118,18 +124,21 @@ nb::object constant_value(const std::vector<NodeTuple>& nodes) {
     return nb::cast(bits);
 }
 
-nb::tuple sample_starts(const CompiledTask& task, std::size_t count, std::uint64_t seed, double max_seconds, std::uint64_t max_tries) {
+nb::tuple sample_starts(const CompiledTask& task, std::size_t count, std::uint64_t seed,
+                        double max_seconds, std::uint64_t max_tries) {
     PythonBudget budget(max_seconds, ~std::uint64_t{0}, ~std::uint64_t{0}, nb::none());
     StartEnumerator::Sample sample;
     {
         nb::gil_scoped_release let_other_threads_run;
         const StartEnumerator starts(task);
         Random random(seed, kStartStream);
-        sample = starts.is_finite() ? starts.sample_by_listing(count, random, budget.budget())
-                                    : starts.sample_by_rejection(count, max_tries, random, budget.budget());
+        sample = starts.is_finite()
+                     ? starts.sample_by_listing(count, random, budget.budget())
+                     : starts.sample_by_rejection(count, max_tries, random, budget.budget());
     }
     budget.raise_pending();
-    return nb::make_tuple(to_bytes(sample.states.data(), sample.states.size()), name_of(sample.stopped));
+    return nb::make_tuple(to_bytes(sample.states.data(), sample.states.size()),
+                          name_of(sample.stopped));
 }
 
 nb::tuple list_starts(const CompiledTask& task, std::uint64_t max_states, double max_seconds) {
@@ -146,13 +155,16 @@ nb::tuple list_starts(const CompiledTask& task, std::uint64_t max_states, double
         });
     }
     budget.raise_pending();
-    return nb::make_tuple(to_bytes(words.data(), words.size()), is_complete ? name_of(stopped) : "states");
+    return nb::make_tuple(to_bytes(words.data(), words.size()),
+                          is_complete ? name_of(stopped) : "states");
 }
 
 nb::dict op_numbers() {
-    static const char* const names[] = {"constant", "variable", "cell", "to_real", "not", "and", "or", "implies", "ite", "eq", "ne",
-                                        "lt", "le", "gt", "ge", "neg", "add", "sub", "mul", "div", "mod", "min", "max", "abs",
-                                        "pow", "log", "floor", "ceil", "trc", "sgn", "raise", "guarded"};
+    static const char* const names[] = {
+        "constant", "variable", "cell",  "to_real", "not", "and", "or",    "implies",
+        "ite",      "eq",       "ne",    "lt",      "le",  "gt",  "ge",    "neg",
+        "add",      "sub",      "mul",   "div",     "mod", "min", "max",   "abs",
+        "pow",      "log",      "floor", "ceil",    "trc", "sgn", "raise", "guarded"};
     static_assert(std::size(names) == static_cast<std::size_t>(Op::guarded) + 1);
     nb::dict numbers;
     for (std::size_t i = 0; i < std::size(names); ++i) numbers[names[i]] = i;
@@ -161,7 +173,8 @@ nb::dict op_numbers() {
 
 nb::dict error_numbers() {
     nb::dict numbers;
-    for (int i = 1; i <= static_cast<int>(EvalError::out_of_range); ++i) numbers[name_of(static_cast<EvalError>(i))] = i;
+    for (int i = 1; i <= static_cast<int>(EvalError::out_of_range); ++i)
+        numbers[name_of(static_cast<EvalError>(i))] = i;
     return numbers;
 }
 
@@ -195,7 +208,9 @@ nb::list outcomes(const Task& task, const nb::bytes& state, std::uint32_t action
 }
 
 int kind(const Task& task, const nb::bytes& state) {
-    return with_stepper(task, state, [](Stepper& stepper, const Word* words) { return static_cast<int>(stepper.kind(words)); });
+    return with_stepper(task, state, [](Stepper& stepper, const Word* words) {
+        return static_cast<int>(stepper.kind(words));
+    });
 }
 
 }  // namespace
@@ -203,45 +218,70 @@ int kind(const Task& task, const nb::bytes& state) {
 void bind_task(nb::module_& module) {
     module.attr("ERRORS") = error_numbers();
     module.attr("OPS") = op_numbers();
-    module.def("constant_value", &constant_value, "nodes"_a, "Return the value of an expression without variables; its root is the last node.");
+    module.def("constant_value", &constant_value, "nodes"_a,
+               "Return the value of an expression without variables; its root is the last node.");
 
     nb::class_<Task>(module, "Task", "A task as the searches see it. States are bytes.")
         .def_prop_ro("words", &Task::words, "Eight-byte words per packed state.")
         .def_prop_ro("bits", &Task::bits, "Bits of a packed state that carry information.")
         .def("applicable", &applicable, "state"_a, "Return the applicable actions, ascending.")
-        .def("outcomes", &outcomes, "state"_a, "action"_a, "Return the outcomes of an action, without duplicates.")
-        .def("enabled_edges",
-             [](const Task& task, const nb::bytes& state) {
-                 return with_stepper(task, state, [](Stepper& stepper, const Word* words) { return stepper.enabled_edges(words); });
-             },
-             "state"_a, "Return the numbers of the enabled edges, ascending.")
-        .def("is_fail",
-             [](const Task& task, const nb::bytes& state) {
-                 return with_stepper(task, state, [](Stepper& stepper, const Word* words) { return stepper.is_fail(words); });
-             },
-             "state"_a, "Return whether the fail condition holds.")
+        .def("outcomes", &outcomes, "state"_a, "action"_a,
+             "Return the outcomes of an action, without duplicates.")
+        .def(
+            "enabled_edges",
+            [](const Task& task, const nb::bytes& state) {
+                return with_stepper(task, state, [](Stepper& stepper, const Word* words) {
+                    return stepper.enabled_edges(words);
+                });
+            },
+            "state"_a, "Return the numbers of the enabled edges, ascending.")
+        .def(
+            "is_fail",
+            [](const Task& task, const nb::bytes& state) {
+                return with_stepper(task, state, [](Stepper& stepper, const Word* words) {
+                    return stepper.is_fail(words);
+                });
+            },
+            "state"_a, "Return whether the fail condition holds.")
         .def("kind", &kind, "state"_a, "Return 0 for an open state, 1 for fail, 2 for goal.");
 
     nb::class_<CompiledTask, Task>(module, "CompiledTask", "A declarative task, compiled.")
-        .def(nb::new_(&make_task), nb::kw_only(), "variables"_a, "scratch_start"_a, "nodes"_a, "num_actions"_a, "first_silent"_a,
-             "edges"_a, "fail"_a, "goal"_a, "start"_a, "distance"_a)
-        .def_prop_ro("residuals", [](const CompiledTask& task) { return task.index().num_residuals(); },
-                     "How many conditions are not settled by the guard index alone.")
+        .def(nb::new_(&make_task), nb::kw_only(), "variables"_a, "scratch_start"_a, "nodes"_a,
+             "num_actions"_a, "first_silent"_a, "edges"_a, "fail"_a, "goal"_a, "start"_a,
+             "distance"_a)
+        .def_prop_ro(
+            "residuals", [](const CompiledTask& task) { return task.index().num_residuals(); },
+            "How many conditions are not settled by the guard index alone.")
         .def("pack", &pack, "values"_a, "Return the packed state; reals are given as bit patterns.")
         .def("unpack", &unpack, "state"_a, "Return the values of a packed state.")
-        .def("is_start", [](const CompiledTask& task, const nb::bytes& state) { return task.is_start(to_state(state, task.words()).data()); },
-             "state"_a, "Return whether the start condition holds.")
-        .def("is_goal_condition",
-             [](const CompiledTask& task, const nb::bytes& state) { return task.is_goal_condition(to_state(state, task.words()).data()); },
-             "state"_a, "Return whether the goal condition holds, whatever the fail condition says.")
-        .def("distance_to_fail",
-             [](const CompiledTask& task, const nb::bytes& state) { return task.distance_to_fail(to_state(state, task.words()).data()); },
-             "state"_a, "Return how far the state is from fail.")
-        .def("has_finite_starts", [](const CompiledTask& task) { return StartEnumerator(task).is_finite(); },
-             "Return whether the start condition leaves no real variable a choice.")
+        .def(
+            "is_start",
+            [](const CompiledTask& task, const nb::bytes& state) {
+                return task.is_start(to_state(state, task.words()).data());
+            },
+            "state"_a, "Return whether the start condition holds.")
+        .def(
+            "is_goal_condition",
+            [](const CompiledTask& task, const nb::bytes& state) {
+                return task.is_goal_condition(to_state(state, task.words()).data());
+            },
+            "state"_a, "Return whether the goal condition holds, whatever the fail condition says.")
+        .def(
+            "distance_to_fail",
+            [](const CompiledTask& task, const nb::bytes& state) {
+                return task.distance_to_fail(to_state(state, task.words()).data());
+            },
+            "state"_a, "Return how far the state is from fail.")
+        .def(
+            "has_finite_starts",
+            [](const CompiledTask& task) { return StartEnumerator(task).is_finite(); },
+            "Return whether the start condition leaves no real variable a choice.")
         .def("list_starts", &list_starts, nb::kw_only(), "max_states"_a, "max_seconds"_a,
-             "Return the states of the start condition one after the other, and what ran out before these were all ("": nothing).")
-        .def("sample_starts", &sample_starts, nb::kw_only(), "count"_a, "seed"_a, "max_seconds"_a, "max_tries"_a,
+             "Return the states of the start condition one after the other, and what ran out "
+             "before these were all ("
+             ": nothing).")
+        .def("sample_starts", &sample_starts, nb::kw_only(), "count"_a, "seed"_a, "max_seconds"_a,
+             "max_tries"_a,
              "Return start states drawn uniformly, and why drawing stopped early if it did.");
 }
 

@@ -7,8 +7,8 @@
 
   A state is one 64-bit word. StateSet keeps the words in the order they were found, which is also
   the queue, and an open-addressing table of ids that doubles when it is half full. Everything that
-  position and speed decide is looked up in kRules, a table made at compile time. States are expanded
-  in batches, so that table and states arrive from memory while others are worked on.
+  position and speed decide is looked up in kRules, a table made at compile time. States are
+  expanded in batches, so that table and states arrive from memory while others are worked on.
 
   two_way_line_tuned.cc beside this file goes further: it sets aside memory for a known number of
   states, gives no ids and uses what is special about this one model.
@@ -64,8 +64,8 @@ constexpr State kCrashed = State{1} << kCrashedShift;
 constexpr State kOnTruck = State{1} << kTruckShift;
 constexpr State kTruckMask = State{15} << kTruckShift;
 constexpr State kStart = State{kPackages} << load_shift(0) | pack(0, 0);
-constexpr State kGoal = State{kPackages} << load_shift(kLocations - 1) |
-                        (pack(kLocations - 1, 0) & ~kSpeedMask);
+constexpr State kGoal =
+    State{kPackages} << load_shift(kLocations - 1) | (pack(kLocations - 1, 0) & ~kSpeedMask);
 
 constexpr bool is_goal(State state) { return (state & ~kSpeedMask) == kGoal; }
 constexpr bool is_fail(State state) { return (state & kCrashed) != 0; }
@@ -151,7 +151,8 @@ private:
     // Where the state is, or else the free slot it belongs in.
     std::size_t slot_of(State state) const {
         std::size_t slot = home(state);
-        while (table_[slot] != kFree && found_[table_[slot]] != state) slot = (slot + 1) & (table_.size() - 1);
+        while (table_[slot] != kFree && found_[table_[slot]] != state)
+            slot = (slot + 1) & (table_.size() - 1);
         return slot;
     }
 

@@ -73,8 +73,8 @@ constexpr State kCrashed = State{1} << kCrashedShift;
 constexpr State kOnTruck = State{1} << kTruckShift;
 constexpr State kTruckMask = State{15} << kTruckShift;
 constexpr State kStart = State{kPackages} << load_shift(0) | pack(0, 0);
-constexpr State kGoal = State{kPackages} << load_shift(kLocations - 1) |
-                        (pack(kLocations - 1, 0) & ~kSpeedMask);
+constexpr State kGoal =
+    State{kPackages} << load_shift(kLocations - 1) | (pack(kLocations - 1, 0) & ~kSpeedMask);
 
 constexpr bool is_goal(State state) { return (state & ~kSpeedMask) == kGoal; }
 constexpr bool is_fail(State state) { return (state & kCrashed) != 0; }
@@ -202,7 +202,8 @@ private:
         for (std::size_t line = home(state);; line = (line + 8) & (slots_ - 1)) {
             const LineMatch match = match_line(&table_[line], state);
             const unsigned hit = match.here != 0 ? match.here : match.free;
-            if (hit != 0) [[likely]] return line + static_cast<std::size_t>(std::countr_zero(hit));
+            if (hit != 0) [[likely]]
+                return line + static_cast<std::size_t>(std::countr_zero(hit));
         }
     }
 

@@ -1,8 +1,9 @@
 /*
   What a search may use, and who may stop it.
 
-  Budget bounds seconds, bytes and states. Searches call poll() often (it is cheap: most calls only count) and stop with the reason it
-  returns. About ten times a second poll() also calls `tick` with the progress so far; tick returns false to stop the search (Ctrl-C).
+  Budget bounds seconds, bytes and states. Searches call poll() often (it is cheap: most calls only
+  count) and stop with the reason it returns. About ten times a second poll() also calls `tick` with
+  the progress so far; tick returns false to stop the search (Ctrl-C).
 */
 #pragma once
 
@@ -28,15 +29,15 @@ public:
     using Tick = std::function<bool(const Progress&)>;
 
     Budget(double max_seconds, std::uint64_t max_bytes, std::uint64_t max_states, Tick tick)
-        : max_seconds_(max_seconds), max_bytes_(max_bytes), max_states_(max_states),
+        : max_seconds_(max_seconds),
+          max_bytes_(max_bytes),
+          max_states_(max_states),
           tick_(std::move(tick)) {}
 
     std::uint64_t max_bytes() const { return max_bytes_; }
     std::uint64_t max_states() const { return max_states_; }
 
-    double seconds() const {
-        return std::chrono::duration<double>(Clock::now() - begin_).count();
-    }
+    double seconds() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
 
     // For tasks whose single steps are slow.
     void look_always() { calls_per_look_ = 1; }

@@ -1,8 +1,8 @@
 /*
   Names for numbers.
 
-  StateId numbers the states of one StateStore, ActionId the actions of one task. They are enums so that one cannot be passed for the
-  other. Word is the unit of packed states.
+  StateId numbers the states of one StateStore, ActionId the actions of one task. They are enums so
+  that one cannot be passed for the other. Word is the unit of packed states.
 */
 #pragma once
 

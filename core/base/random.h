@@ -1,8 +1,9 @@
 /*
   Counter-based random numbers.
 
-  The numbers of stream `k` depend on (seed, k) only: whoever draws them, in whatever order the streams are served, on whatever machine,
-  gets the same. Philox 4x32 with ten rounds (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3; SC 2011).
+  The numbers of stream `k` depend on (seed, k) only: whoever draws them, in whatever order the
+  streams are served, on whatever machine, gets the same. Philox 4x32 with ten rounds (Salmon,
+  Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3; SC 2011).
 */
 #pragma once
 

@@ -1,5 +1,6 @@
 /*
-  A growing array of words whose new places are not set to zero: outcomes are written there right away.
+  A growing array of words whose new places are not set to zero: outcomes are written there right
+  away.
 */
 #pragma once
 

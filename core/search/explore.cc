@@ -25,7 +25,8 @@ public:
         std::uint32_t layer_begin = 0;
         while (layer_begin < store_.size() && !is_stopped()) {
             const std::uint32_t layer_end = store_.size();
-            for (std::uint32_t id = layer_begin; id < layer_end && !is_stopped(); ++id) step(StateId{id});
+            for (std::uint32_t id = layer_begin; id < layer_end && !is_stopped(); ++id)
+                step(StateId{id});
             flush();
             if (store_.size() > layer_end) ++counts_.depth;
             layer_begin = layer_end;
@@ -41,7 +42,8 @@ public:
     }
 
 private:
-    static constexpr std::size_t kBatch = 64;  // outcomes whose table lines are on their way at a time
+    static constexpr std::size_t kBatch =
+        64;  // outcomes whose table lines are on their way at a time
 
     void step(StateId id) {
         const std::size_t choices = batch_.choices.size();
@@ -80,7 +82,9 @@ private:
 
     bool is_stopped() const { return counts_.stopped != StopReason::none; }
 
-    Progress progress() const { return {store_.size(), counts_.expanded, counts_.depth, store_.bytes(), 0}; }
+    Progress progress() const {
+        return {store_.size(), counts_.expanded, counts_.depth, store_.bytes(), 0};
+    }
 
     Budget& budget_;
     StateStore& store_;
@@ -93,7 +97,8 @@ private:
 
 }  // namespace
 
-ExploreCounts explore(const Task& task, const StartSource& starts, Budget& budget, StateStore& store) {
+ExploreCounts explore(const Task& task, const StartSource& starts, Budget& budget,
+                      StateStore& store) {
     Explorer explorer(task, budget, store);
     explorer.add_starts(starts);
     explorer.run();

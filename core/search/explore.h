@@ -1,11 +1,10 @@
 /*
   Breadth-first exploration: count what is reachable.
 
-  What it does: stores every state reachable from the given ones and counts states, state-action pairs, outcomes, fail and goal states, dead ends and the depth.
-  Guarantee: if `stopped` is none the counts are exact; else they are of the part seen so far.
-  Cost: every stored state is expanded once; memory as in StateStore.
-  When to use it: to learn how large a task is.
-  Paper: none needed.
+  What it does: stores every state reachable from the given ones and counts states, state-action
+  pairs, outcomes, fail and goal states, dead ends and the depth. Guarantee: if `stopped` is none
+  the counts are exact; else they are of the part seen so far. Cost: every stored state is expanded
+  once; memory as in StateStore. When to use it: to learn how large a task is. Paper: none needed.
 */
 #pragma once
 
@@ -33,9 +32,11 @@ struct ExploreCounts {
     bool starts_complete = true;
 };
 
-// Calls its argument with each start state until that returns false; returns why it stopped early, or none.
+// Calls its argument with each start state until that returns false; returns why it stopped early,
+// or none.
 using StartSource = std::function<StopReason(const std::function<bool(const Word*)>&)>;
 
-ExploreCounts explore(const Task& task, const StartSource& starts, Budget& budget, StateStore& store);
+ExploreCounts explore(const Task& task, const StartSource& starts, Budget& budget,
+                      StateStore& store);
 
 }  // namespace surefoot

@@ -9,9 +9,11 @@ public:
     Walker(const Task& task, SimplePolicy policy, Random& random)
         : task_(task), policy_(policy), random_(random), stepper_(task.stepper()) {}
 
-    // Take one step from the last state of `run`; false if the run has ended, or has to because it `is_last`.
+    // Take one step from the last state of `run`; false if the run has ended, or has to because it
+    // `is_last`.
     bool step(Run& run, bool is_last) {
-        state_.assign(run.states.end() - static_cast<std::ptrdiff_t>(task_.words()), run.states.end());
+        state_.assign(run.states.end() - static_cast<std::ptrdiff_t>(task_.words()),
+                      run.states.end());
         const StateKind kind = stepper_->kind(state_.data());
         if (kind != StateKind::open) {
             run.result = kind == StateKind::fail ? RunResult::fail : RunResult::goal;
@@ -26,14 +28,16 @@ public:
         const ActionId action = decide();
         stepper_->outcomes(state_.data(), action, expansion_);
         const std::size_t width = task_.words();
-        const Word* const from = expansion_.words.data() + random_.below(expansion_.words.size() / width) * width;
+        const Word* const from =
+            expansion_.words.data() + random_.below(expansion_.words.size() / width) * width;
         run.states.insert(run.states.end(), from, from + width);
         run.actions.push_back(index(action));
         return true;
     }
 
 private:
-    // Silent actions are only taken where nothing else is applicable; the environment then picks one.
+    // Silent actions are only taken where nothing else is applicable; the environment then picks
+    // one.
     ActionId decide() {
         std::size_t count = 0;
         while (count < actions_.size() && index(actions_[count]) < task_.first_silent()) ++count;
@@ -52,7 +56,8 @@ private:
 
 }  // namespace
 
-Run simulate(const Task& task, const Word* start, SimplePolicy policy, std::uint64_t max_steps, Random& random, Budget& budget) {
+Run simulate(const Task& task, const Word* start, SimplePolicy policy, std::uint64_t max_steps,
+             Random& random, Budget& budget) {
     Run run;
     run.states.assign(start, start + task.words());
     Walker walker(task, policy, random);

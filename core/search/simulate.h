@@ -1,11 +1,10 @@
 /*
   Runs of a simple policy, with the environment's choices at random.
 
-  What it does: follows one run from a state until it ends, with an outcome drawn uniformly at every step.
-  Guarantee: run `k` depends on the task, the policy, the seed and `k` only.
-  Cost: one expansion of one action per step.
-  When to use it: to look at a task. Fuzzing finds failing runs much faster.
-  Paper: none needed.
+  What it does: follows one run from a state until it ends, with an outcome drawn uniformly at every
+  step. Guarantee: run `k` depends on the task, the policy, the seed and `k` only. Cost: one
+  expansion of one action per step. When to use it: to look at a task. Fuzzing finds failing runs
+  much faster. Paper: none needed.
 */
 #pragma once
 
@@ -19,12 +18,13 @@ enum class SimplePolicy : std::uint8_t { random, first };
 enum class RunResult : std::uint8_t { fail, goal, dead_end, cut };
 
 struct Run {
-    std::vector<Word> states;               // one more than actions
+    std::vector<Word> states;  // one more than actions
     std::vector<std::uint32_t> actions;
     RunResult result = RunResult::cut;
     StopReason stopped = StopReason::none;
 };
 
-Run simulate(const Task& task, const Word* start, SimplePolicy policy, std::uint64_t max_steps, Random& random, Budget& budget);
+Run simulate(const Task& task, const Word* start, SimplePolicy policy, std::uint64_t max_steps,
+             Random& random, Budget& budget);
 
 }  // namespace surefoot

@@ -19,7 +19,8 @@ constexpr std::size_t kFirstLines = 16;
 
 }  // namespace
 
-// Large blocks are aligned to large pages and ask for them: random access to the table misses the translation cache otherwise.
+// Large blocks are aligned to large pages and ask for them: random access to the table misses the
+// translation cache otherwise.
 template <typename T>
 StateStore::Block<T> StateStore::allocate(std::size_t count) {
     const std::size_t bytes = count * sizeof(T);
@@ -68,7 +69,9 @@ StateStore::Slot* StateStore::grow(std::uint32_t hash) {
     return slots_.get() + line_with_room(hash) * kLine;
 }
 
-void StateStore::add_chunk() { chunks_.push_back(allocate<Word>((std::size_t{chunk_mask_} + 1) * width_)); }
+void StateStore::add_chunk() {
+    chunks_.push_back(allocate<Word>((std::size_t{chunk_mask_} + 1) * width_));
+}
 
 std::optional<StateId> StateStore::find(const Word* state) const {
     const std::uint32_t hash = this->hash(state);

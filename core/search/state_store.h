@@ -1,13 +1,15 @@
 /*
   Where states live.
 
-  StateStore owns the packed values of every state seen in one search and gives each distinct state a StateId, counted up from 0.
-  Algorithms keep StateIds (four bytes) and never copies of states.
+  StateStore owns the packed values of every state seen in one search and gives each distinct state
+  a StateId, counted up from 0. Algorithms keep StateIds (four bytes) and never copies of states.
 
-  States stand in chunks that never move. An open-addressing table of eight-byte slots (the upper half of the hash, and the id) finds them. Eight slots are a
-  line, one line of the cache; a state is in the line that its hash is proportional to or, if that is full, in the next one with room. So the table
-  is almost sorted, and growing it is one pass through both tables. It is never emptier than 0.58 and costs at most 14 bytes per state. Looking up a state touches one line
-  and, if it is known, the state itself; prefetch() lets the caller ask for the line early.
+  States stand in chunks that never move. An open-addressing table of eight-byte slots (the upper
+  half of the hash, and the id) finds them. Eight slots are a line, one line of the cache; a state
+  is in the line that its hash is proportional to or, if that is full, in the next one with room. So
+  the table is almost sorted, and growing it is one pass through both tables. It is never emptier
+  than 0.58 and costs at most 14 bytes per state. Looking up a state touches one line and, if it is
+  known, the state itself; prefetch() lets the caller ask for the line early.
 */
 #pragma once
 
@@ -35,7 +37,9 @@ public:
         bool is_new;
     };
 
-    std::uint32_t hash(const Word* state) const { return static_cast<std::uint32_t>(hash_words(state, width_) >> 32); }
+    std::uint32_t hash(const Word* state) const {
+        return static_cast<std::uint32_t>(hash_words(state, width_) >> 32);
+    }
     void prefetch(std::uint32_t hash) const { __builtin_prefetch(line_of(hash)); }
 
     // `hash` must be hash(state). Throws std::length_error beyond 2^32 - 1 states.
@@ -69,7 +73,9 @@ public:
     std::size_t words_per_state() const { return width_; }
 
     // Bytes in use: states and table.
-    std::uint64_t bytes() const { return std::uint64_t{size_} * width_ * sizeof(Word) + capacity_ * sizeof(Slot); }
+    std::uint64_t bytes() const {
+        return std::uint64_t{size_} * width_ * sizeof(Word) + capacity_ * sizeof(Slot);
+    }
 
     // Bytes in use while the next insertion happens: a growing table exists twice.
     std::uint64_t peak_bytes() const {
@@ -77,7 +83,7 @@ public:
     }
 
 private:
-    using Slot = std::uint64_t;  // upper half: lower half of the hash; lower half: id
+    using Slot = std::uint64_t;               // upper half: lower half of the hash; lower half: id
     static constexpr Slot kEmpty = ~Slot{0};  // no state has this id
     static constexpr std::size_t kLine = 8;
 
@@ -107,7 +113,9 @@ private:
             const __m128 b = quarters[2 * half + 1];
             const __m128i ids = _mm_castps_si128(_mm_shuffle_ps(a, b, _MM_SHUFFLE(2, 0, 2, 0)));
             const __m128i hashes = _mm_castps_si128(_mm_shuffle_ps(a, b, _MM_SHUFFLE(3, 1, 3, 1)));
-            const auto bits = [](__m128i lanes) { return static_cast<unsigned>(_mm_movemask_ps(_mm_castsi128_ps(lanes))); };
+            const auto bits = [](__m128i lanes) {
+                return static_cast<unsigned>(_mm_movemask_ps(_mm_castsi128_ps(lanes)));
+            };
             const unsigned is_empty = bits(_mm_cmpeq_epi32(ids, empty));
             found.empty |= is_empty << (4 * half);
             found.same |= (bits(_mm_cmpeq_epi32(hashes, wanted)) & ~is_empty) << (4 * half);
@@ -124,8 +132,12 @@ private:
 #endif
     }
 
-    Slot* line_of(std::uint32_t hash) const { return slots_.get() + ((std::uint64_t{hash} * num_lines_) >> 32) * kLine; }
-    Slot* next(Slot* line) const { return line + kLine == slots_.get() + capacity_ ? slots_.get() : line + kLine; }
+    Slot* line_of(std::uint32_t hash) const {
+        return slots_.get() + ((std::uint64_t{hash} * num_lines_) >> 32) * kLine;
+    }
+    Slot* next(Slot* line) const {
+        return line + kLine == slots_.get() + capacity_ ? slots_.get() : line + kLine;
+    }
     static Slot slot_of(std::uint32_t hash, std::uint32_t id) { return (Slot{hash} << 32) | id; }
     static std::uint32_t hash_of(Slot slot) { return static_cast<std::uint32_t>(slot >> 32); }
     static std::uint32_t id_of(Slot slot) { return static_cast<std::uint32_t>(slot); }

@@ -15,7 +15,8 @@ constexpr std::size_t kFirstEdge = 2;
 
 std::string shown(const Layout& layout, const EffectError& error) {
     if (!error.has_value) return {};
-    const bool is_real = layout.variable(static_cast<std::size_t>(error.variable)).type == Type::real;
+    const bool is_real =
+        layout.variable(static_cast<std::size_t>(error.variable)).type == Type::real;
     if (!is_real) return std::to_string(error.bits);
     char text[32];
     const auto end = std::to_chars(text, text + sizeof text, as_real(error.bits)).ptr;
@@ -30,7 +31,8 @@ void check_nodes(const Pool& pool, const TaskSpec& spec) {
         check(node);
         if (node == kNoNode) continue;
         const auto variables = pool.variables_of(node);
-        const bool reads_scratch = !variables.empty() && variables.back() >= pool.layout().num_variables();
+        const bool reads_scratch =
+            !variables.empty() && variables.back() >= pool.layout().num_variables();
         if (reads_scratch) throw std::invalid_argument("a condition reads a scratch variable");
     }
     for (const EdgeSpec& edge : spec.edges) {
@@ -41,9 +43,12 @@ void check_nodes(const Pool& pool, const TaskSpec& spec) {
             for (const AssignmentSpec& a : outcome.assignments) {
                 for (NodeId node : {a.position, a.value, a.lower, a.upper}) check(node);
                 const bool is_interval = a.value == kNoNode;
-                if (is_interval && (a.lower == kNoNode || a.upper == kNoNode)) throw std::invalid_argument("no value");
-                if (a.length > 0 && a.position == kNoNode) throw std::invalid_argument("no array index");
-                const std::size_t end = std::size_t{a.variable} + std::max<std::size_t>(a.length, 1);
+                if (is_interval && (a.lower == kNoNode || a.upper == kNoNode))
+                    throw std::invalid_argument("no value");
+                if (a.length > 0 && a.position == kNoNode)
+                    throw std::invalid_argument("no array index");
+                const std::size_t end =
+                    std::size_t{a.variable} + std::max<std::size_t>(a.length, 1);
                 if (end > pool.layout().num_all()) throw std::invalid_argument("no such variable");
             }
         }
@@ -53,10 +58,16 @@ void check_nodes(const Pool& pool, const TaskSpec& spec) {
 }  // namespace
 
 CompiledTask::CompiledTask(const TaskSpec& spec)
-    : layout_(spec.variables), pool_(layout_), num_actions_(spec.num_actions), first_silent_(spec.first_silent),
-      scratch_start_(spec.scratch_start), has_fail_(spec.fail != kNoNode), has_goal_(spec.goal != kNoNode),
+    : layout_(spec.variables),
+      pool_(layout_),
+      num_actions_(spec.num_actions),
+      first_silent_(spec.first_silent),
+      scratch_start_(spec.scratch_start),
+      has_fail_(spec.fail != kNoNode),
+      has_goal_(spec.goal != kNoNode),
       start_(spec.start) {
-    if (scratch_start_.size() != layout_.num_scratch()) throw std::invalid_argument("scratch values");
+    if (scratch_start_.size() != layout_.num_scratch())
+        throw std::invalid_argument("scratch values");
     for (const Node& node : spec.nodes) pool_.add(node);
     check_nodes(pool_, spec);
     add_edges(spec);
@@ -89,7 +100,8 @@ void CompiledTask::add_edges(const TaskSpec& spec) {
                 probabilities.emplace(pool_, outcome.probabilities, constants_);
                 num_registers_ = std::max(num_registers_, probabilities->num_registers());
             }
-            edge.outcomes.push_back({std::move(probabilities), Effect(pool_, outcome.assignments, constants_)});
+            edge.outcomes.push_back(
+                {std::move(probabilities), Effect(pool_, outcome.assignments, constants_, edits_)});
             num_registers_ = std::max(num_registers_, edge.outcomes.back().effect.num_registers());
         }
         edges_.push_back(std::move(edge));
@@ -97,6 +109,20 @@ void CompiledTask::add_edges(const TaskSpec& spec) {
     }
     index_ = std::make_unique<GuardIndex>(pool_, conditions, constants_);
     num_registers_ = std::max(num_registers_, index_->max_registers());
+    for (std::size_t e = 0; e < edges_.size(); ++e)
+        summarise(edges_[e], index_->residual(kFirstEdge + e));
+}
+
+void CompiledTask::summarise(const Edge& edge, const Program* residual) {
+    const auto begin = static_cast<std::uint32_t>(edit_ranges_.size());
+    bool has_edits_only = true;
+    for (const Outcome& outcome : edge.outcomes) {
+        const auto edits = outcome.effect.edits();
+        has_edits_only &= edits.has_value() && !outcome.probabilities;
+        edit_ranges_.push_back(edits.value_or(EditRange{}));
+    }
+    const auto end = static_cast<std::uint32_t>(edit_ranges_.size());
+    summaries_.push_back({edge.action, has_edits_only, begin, end, residual});
 }
 
 Workspace CompiledTask::workspace() const { return {constants_, num_registers_, scratch_start_}; }
@@ -126,7 +152,11 @@ double CompiledTask::distance_to_fail(const Word* state) const {
 class CompiledStepper : public Stepper {
 public:
     explicit CompiledStepper(const CompiledTask& task)
-        : task_(task), index_(*task.index_), memory_(task.workspace()), candidates_(index_.row_words()) {}
+        : task_(task),
+          index_(*task.index_),
+          memory_(task.workspace()),
+          width_(task.words()),
+          candidates_(index_.row_words()) {}
 
     StateKind kind(const Word* state) override {
         index_.find(state, candidates_.data());
@@ -143,16 +173,18 @@ public:
         index_.find(state, candidates_.data());
         expansion.kind = kind_of_candidates(state);
         if (expansion.kind != StateKind::open) return;
-        for_each_enabled(state, kAnyAction, [&](const Edge& edge) { add_outcomes(state, edge, expansion); });
+        for_each_enabled(state, kAnyAction,
+                         [&](std::size_t edge) { add_outcomes(state, edge, expansion); });
         close_choice(expansion);
     }
 
     void applicable(const Word* state, std::vector<ActionId>& actions) override {
         actions.clear();
         index_.find(state, candidates_.data());
-        for_each_enabled(state, kAnyAction, [&](const Edge& edge) {
-            const bool is_listed = !actions.empty() && actions.back() == edge.action;
-            if (has_outcome(state, edge) && !is_listed) actions.push_back(edge.action);
+        for_each_enabled(state, kAnyAction, [&](std::size_t edge) {
+            const ActionId action = task_.summaries_[edge].action;
+            const bool is_listed = !actions.empty() && actions.back() == action;
+            if (has_outcome(state, task_.edges_[edge]) && !is_listed) actions.push_back(action);
         });
     }
 
@@ -160,15 +192,17 @@ public:
         expansion.clear();
         first_choice_ = 0;
         index_.find(state, candidates_.data());
-        for_each_enabled(state, action, [&](const Edge& edge) { add_outcomes(state, edge, expansion); });
+        for_each_enabled(state, action,
+                         [&](std::size_t edge) { add_outcomes(state, edge, expansion); });
         close_choice(expansion);
     }
 
     std::vector<std::int64_t> enabled_edges(const Word* state) override {
         std::vector<std::int64_t> numbers;
         index_.find(state, candidates_.data());
-        for_each_enabled(state, kAnyAction, [&](const Edge& edge) {
-            if (has_outcome(state, edge)) numbers.push_back(edge.number);
+        for_each_enabled(state, kAnyAction, [&](std::size_t edge) {
+            if (has_outcome(state, task_.edges_[edge]))
+                numbers.push_back(task_.edges_[edge].number);
         });
         std::sort(numbers.begin(), numbers.end());
         return numbers;
@@ -187,11 +221,14 @@ private:
         return ((candidates_[condition / 64] >> (condition % 64)) & 1) != 0;
     }
 
-    bool holds_fail(const Word* state) { return task_.has_fail_ && is_candidate(kFail) && passes(state, kFail, -1); }
+    bool holds_fail(const Word* state) {
+        return task_.has_fail_ && is_candidate(kFail) && passes(state, kFail, -1);
+    }
 
     StateKind kind_of_candidates(const Word* state) {
         if (holds_fail(state)) return StateKind::fail;
-        if (task_.has_goal_ && is_candidate(kGoal) && passes(state, kGoal, -1)) return StateKind::goal;
+        if (task_.has_goal_ && is_candidate(kGoal) && passes(state, kGoal, -1))
+            return StateKind::goal;
         return StateKind::open;
     }
 
@@ -201,11 +238,15 @@ private:
         for (std::size_t w = 0; w < candidates_.size(); ++w) {
             Word bits = w == 0 ? candidates_[0] & ~Word{3} : candidates_[w];
             for (; bits != 0; bits &= bits - 1) {
-                const std::size_t condition = w * 64 + static_cast<std::size_t>(std::countr_zero(bits));
+                const std::size_t condition =
+                    w * 64 + static_cast<std::size_t>(std::countr_zero(bits));
                 if (condition >= end) return;
-                const Edge& edge = task_.edges_[condition - kFirstEdge];
-                if (only != kAnyAction && edge.action != only) continue;
-                if (passes(state, condition, edge.number)) visit(edge);
+                const std::size_t edge = condition - kFirstEdge;
+                const CompiledTask::EdgeSummary& summary = task_.summaries_[edge];
+                if (only != kAnyAction && summary.action != only) continue;
+                if (summary.residual == nullptr ||
+                    passes(state, condition, task_.edges_[edge].number))
+                    visit(edge);
             }
         }
     }
@@ -228,25 +269,51 @@ private:
         return found;
     }
 
-    void add_outcomes(const Word* state, const Edge& edge, Expansion& expansion) {
-        const std::size_t width = task_.words();
-        const bool is_new_choice = !has_choice(expansion) || expansion.choices.back().action != edge.action;
+    void add_outcomes(const Word* state, std::size_t edge, Expansion& expansion) {
+        const CompiledTask::EdgeSummary& summary = task_.summaries_[edge];
+        const bool is_new_choice =
+            !has_choice(expansion) || expansion.choices.back().action != summary.action;
         if (is_new_choice) close_choice(expansion);
         const std::size_t before = expansion.words.size();
-        for (const auto& outcome : edge.outcomes) {
-            if (!is_possible(state, edge, outcome)) continue;
-            const EffectError error = outcome.effect.apply(state, memory_, expansion.words);
-            if (error.kind != nullptr) fail(state, edge.number, error);
+        if (summary.has_edits_only) {
+            add_edited(state, summary, expansion.words);
+        } else {
+            add_possible(state, task_.edges_[edge], expansion.words);
         }
         if (expansion.words.size() == before) return;
-        const auto end = static_cast<std::uint32_t>(expansion.words.size() / width);
+        const auto end = static_cast<std::uint32_t>(expansion.words.size() / width_);
         if (is_new_choice) {
-            expansion.choices.push_back({edge.action, static_cast<std::uint32_t>(before / width), end});
+            expansion.choices.push_back(
+                {summary.action, static_cast<std::uint32_t>(before / width_), end});
         }
         expansion.choices.back().end = end;
     }
 
-    bool has_choice(const Expansion& expansion) const { return expansion.choices.size() > first_choice_; }
+    void add_edited(const Word* state, const CompiledTask::EdgeSummary& summary,
+                    WordBuffer& words) {
+        for (std::uint32_t i = summary.begin; i < summary.end; ++i) {
+            Word* const next = words.extend(width_);
+            for (std::size_t w = 0; w < width_; ++w) next[w] = state[w];
+            const EditTable::Failure failure =
+                task_.edits_.apply(task_.edit_ranges_[i], state, next);
+            if (failure.edit != nullptr) [[unlikely]] {
+                const auto edge = static_cast<std::size_t>(&summary - task_.summaries_.data());
+                fail(state, task_.edges_[edge].number, out_of_range(task_.layout_, failure));
+            }
+        }
+    }
+
+    void add_possible(const Word* state, const Edge& edge, WordBuffer& words) {
+        for (const auto& outcome : edge.outcomes) {
+            if (!is_possible(state, edge, outcome)) continue;
+            const EffectError error = outcome.effect.apply(state, memory_, words);
+            if (error.kind != nullptr) fail(state, edge.number, error);
+        }
+    }
+
+    bool has_choice(const Expansion& expansion) const {
+        return expansion.choices.size() > first_choice_;
+    }
 
     // The last choice has all its outcomes: make them a set.
     void close_choice(Expansion& expansion) {
@@ -272,10 +339,13 @@ private:
     const CompiledTask& task_;
     const GuardIndex& index_;
     Workspace memory_;
+    std::size_t width_;
     std::vector<Word> candidates_;
     std::size_t first_choice_ = 0;  // of the state at hand in an expansion of several states
 };
 
-std::unique_ptr<Stepper> CompiledTask::stepper() const { return std::make_unique<CompiledStepper>(*this); }
+std::unique_ptr<Stepper> CompiledTask::stepper() const {
+    return std::make_unique<CompiledStepper>(*this);
+}
 
 }  // namespace surefoot

@@ -1,8 +1,8 @@
 /*
   The task of a declarative description, compiled.
 
-  TaskSpec is what the Python side hands over: variables, expression nodes, edges, conditions. CompiledTask turns it once into a guard index, effects and programs;
-  CompiledStepper runs them.
+  TaskSpec is what the Python side hands over: variables, expression nodes, edges, conditions.
+  CompiledTask turns it once into a guard index, effects and programs; CompiledStepper runs them.
 */
 #pragma once
 
@@ -15,7 +15,8 @@
 namespace surefoot {
 
 struct OutcomeSpec {
-    std::vector<NodeId> probabilities;  // those not known to be positive; the outcome is possible where all are
+    std::vector<NodeId>
+        probabilities;  // those not known to be positive; the outcome is possible where all are
     std::vector<AssignmentSpec> assignments;
 };
 
@@ -56,7 +57,8 @@ public:
     const GuardIndex& index() const { return *index_; }
     NodeId start() const { return start_; }
 
-    // Throw ModelError if the condition cannot be evaluated. Without start condition every state is a start.
+    // Throw ModelError if the condition cannot be evaluated. Without start condition every state is
+    // a start.
     bool is_start(const Word* state) const;
     bool is_goal_condition(const Word* state) const;
     // How far the state is from fail (0: it fails); infinite without fail condition.
@@ -76,9 +78,19 @@ private:
         std::vector<Outcome> outcomes;
     };
 
+    // What most steps need of an edge, close together in memory.
+    struct EdgeSummary {
+        ActionId action;
+        bool has_edits_only;  // then its outcomes are edit_ranges_[begin .. end - 1], all possible
+        std::uint32_t begin;
+        std::uint32_t end;
+        const Program* residual;
+    };
+
     Workspace workspace() const;
     std::int64_t evaluate(const Program& program, const Word* state) const;
     void add_edges(const TaskSpec& spec);
+    void summarise(const Edge& edge, const Program* residual);
     std::optional<Program> condition(NodeId node);
 
     Layout layout_;
@@ -88,6 +100,9 @@ private:
     std::uint32_t first_silent_;
     std::vector<std::int64_t> scratch_start_;
     std::vector<Edge> edges_;
+    EditTable edits_;
+    std::vector<EdgeSummary> summaries_;  // by edge
+    std::vector<EditRange> edit_ranges_;
     std::unique_ptr<GuardIndex> index_;  // conditions: fail, goal, then the edges
     bool has_fail_;
     bool has_goal_;

@@ -4,25 +4,18 @@
 #include <map>
 #include <set>
 
-#include "task/linear.h"
-
 namespace surefoot {
 
 namespace {
 
 constexpr std::size_t kMaxBranches = 1'000'000;
-constexpr std::size_t kMaxSumNodes = 64;
-constexpr std::int64_t kFarFromOverflow = std::int64_t{1} << 62;
-
-std::int64_t value_of(const Field& field, std::uint64_t stored) {
-    return static_cast<std::int64_t>(stored + static_cast<std::uint64_t>(field.lower));
-}
 
 bool is_plain(const Layout& layout, const AssignmentSpec& spec) {
     return spec.length == 0 && spec.value != kNoNode && spec.variable < layout.num_variables();
 }
 
-// Whether the fast way means the same as the definition: one group of plain assignments to different variables.
+// Whether the fast way means the same as the definition: one group of plain assignments to
+// different variables.
 bool is_simple(const Layout& layout, const std::vector<AssignmentSpec>& assignments) {
     std::set<std::uint32_t> assigned;
     for (const AssignmentSpec& spec : assignments) {
@@ -48,15 +41,19 @@ const char* name_of(EvalError error) {
     return nullptr;
 }
 
-Effect::Effect(const Pool& pool, const std::vector<AssignmentSpec>& assignments, Constants& constants)
-    : layout_(&pool.layout()), is_simple_(is_simple(pool.layout(), assignments)) {
+Effect::Effect(const Pool& pool, const std::vector<AssignmentSpec>& assignments,
+               Constants& constants, EditTable& table)
+    : layout_(&pool.layout()),
+      table_(&table),
+      is_simple_(is_simple(pool.layout(), assignments)),
+      edits_(table.empty_range()) {
     if (!is_simple_) {
         make_general(pool, assignments, constants);
         return;
     }
     std::vector<NodeId> values;
     for (const AssignmentSpec& spec : assignments) {
-        if (add_simple(pool, spec)) continue;
+        if (table.add(pool, spec.variable, spec.value, edits_)) continue;
         values.push_back(spec.value);
         program_variables_.push_back(spec.variable);
     }
@@ -64,90 +61,37 @@ Effect::Effect(const Pool& pool, const std::vector<AssignmentSpec>& assignments,
     num_registers_ = program_.num_registers();
 }
 
-bool Effect::add_simple(const Pool& pool, const AssignmentSpec& spec) {
-    const Node& value = pool[spec.value];
-    if (value.op != Op::constant) return add_sum(pool, spec);
-    if (!layout_->fits(spec.variable, value.bits)) return false;
-    const Field& field = layout_->field(spec.variable);
-    std::vector<Word> set(layout_->words(), 0);
-    layout_->set(set.data(), spec.variable, value.bits);
-    for (ConstantStore& store : constants_) {
-        if (store.word != field.word) continue;
-        store.clear |= field.mask << field.shift;
-        store.set |= set[field.word];
-        return true;
-    }
-    constants_.push_back({field.word, field.mask << field.shift, set[field.word]});
-    return true;
-}
-
-// A sum is computed modulo 2^64 on stored values; that is exact as the value is far from the edge of 64 bits on both sides.
-bool Effect::add_sum(const Pool& pool, const AssignmentSpec& spec) {
-    const Range& range = pool.range(spec.value);
-    const VariableSpec& target = layout_->variable(spec.variable);
-    const auto is_far = [](std::int64_t x) { return -kFarFromOverflow / 2 < x && x < kFarFromOverflow / 2; };
-    if (target.type != Type::integer || range.raises || !is_far(range.lo) || !is_far(range.hi) ||
-        !is_far(target.lower) || !is_far(target.upper)) {
-        return false;
-    }
-    const std::optional<LinearSum> sum = as_linear_sum(pool, spec.value, kMaxSumNodes);
-    if (!sum) return false;
-    const bool is_step = sum->factors.size() == 1 && sum->factors.begin()->first == spec.variable && sum->factors.begin()->second == 1;
-    if (is_step) {
-        steps_.push_back({layout_->field(spec.variable), spec.variable, static_cast<std::uint64_t>(sum->constant)});
-        return true;
-    }
-    SumStore store{layout_->field(spec.variable), spec.variable, 0, static_cast<std::uint32_t>(terms_.size()), 0};
-    store.offset = static_cast<std::uint64_t>(sum->constant) - static_cast<std::uint64_t>(target.lower);
-    for (const auto& [variable, factor] : sum->factors) {
-        const Field& field = layout_->field(variable);
-        terms_.push_back({field, static_cast<std::uint64_t>(factor)});
-        store.offset += static_cast<std::uint64_t>(factor) * static_cast<std::uint64_t>(field.lower);
-    }
-    store.end_term = static_cast<std::uint32_t>(terms_.size());
-    sums_.push_back(store);
-    return true;
+EffectError out_of_range(const Layout& layout, const EditTable::Failure& failure) {
+    const auto lower = static_cast<std::uint64_t>(layout.field(failure.edit->variable).lower);
+    return {"out-of-range", failure.edit->variable,
+            static_cast<std::int64_t>(failure.stored + lower), true};
 }
 
 EffectError Effect::out_of_range(std::uint32_t variable, std::int64_t bits) const {
-    return {"out-of-range", variable, {}, bits, true};
+    return {"out-of-range", variable, bits, true};
 }
 
 EffectError Effect::apply_simple(const Word* state, Workspace& workspace, WordBuffer& to) const {
     const std::size_t width = layout_->words();
     Word* const next = to.extend(width);
     for (std::size_t w = 0; w < width; ++w) next[w] = state[w];
-    for (const ConstantStore& store : constants_) {
-        next[store.word] = (next[store.word] & ~store.clear) | store.set;
-    }
-    for (const Step& step : steps_) {
-        const std::uint64_t stored = step.field.stored(state) + step.delta;
-        if (stored > step.field.span) return out_of_range(step.variable, value_of(step.field, stored));
-        next[step.field.word] += step.delta << step.field.shift;
-    }
-    for (const SumStore& store : sums_) {
-        std::uint64_t stored = store.offset;
-        for (std::uint32_t t = store.first_term; t < store.end_term; ++t) {
-            stored += terms_[t].factor * terms_[t].field.stored(state);
-        }
-        if (stored > store.to.span) {
-            return out_of_range(store.variable, value_of(store.to, stored));
-        }
-        store.to.store(next, stored);
-    }
+    const EditTable::Failure failure = table_->apply(edits_, state, next);
+    if (failure.edit != nullptr) return surefoot::out_of_range(*layout_, failure);
     if (program_variables_.empty()) return {};
     std::int64_t* const registers = workspace.registers.base();
     const EvalError error = program_.run(state, workspace.scratch.data(), registers);
     if (error != EvalError::none) return {name_of(error)};
     for (std::size_t i = 0; i < program_variables_.size(); ++i) {
         const std::int64_t bits = registers[program_.result(i)];
-        if (!layout_->fits(program_variables_[i], bits)) return out_of_range(program_variables_[i], bits);
+        if (!layout_->fits(program_variables_[i], bits))
+            return out_of_range(program_variables_[i], bits);
         layout_->set(next, program_variables_[i], bits);
     }
     return {};
 }
 
-void Effect::make_general(const Pool& pool, const std::vector<AssignmentSpec>& assignments, Constants& constants) {
+void Effect::make_general(const Pool& pool, const std::vector<AssignmentSpec>& assignments,
+                          Constants& constants) {
     std::map<std::int64_t, std::vector<AssignmentSpec>> by_group;
     for (const AssignmentSpec& spec : assignments) by_group[spec.group].push_back(spec);
     for (const auto& [_, specs] : by_group) {
@@ -178,7 +122,8 @@ EffectError Effect::apply_general(const Word* state, Workspace& workspace, WordB
         next.clear();
         for (const Branch& branch : branches) {
             writes.clear();
-            const EffectError error = collect_writes(group, branch, workspace.registers.base(), writes);
+            const EffectError error =
+                collect_writes(group, branch, workspace.registers.base(), writes);
             if (error.kind != nullptr) return error;
             if (!write_all(branch, writes, next)) return {"too-many-outcomes"};
         }
@@ -189,9 +134,10 @@ EffectError Effect::apply_general(const Word* state, Workspace& workspace, WordB
 }
 
 // Evaluate all values of a group before any is stored.
-EffectError Effect::collect_writes(const GeneralGroup& group, const Branch& branch, std::int64_t* registers,
-                                   std::vector<Write>& writes) const {
-    const EvalError error = group.program.run(branch.state.data(), branch.scratch.data(), registers);
+EffectError Effect::collect_writes(const GeneralGroup& group, const Branch& branch,
+                                   std::int64_t* registers, std::vector<Write>& writes) const {
+    const EvalError error =
+        group.program.run(branch.state.data(), branch.scratch.data(), registers);
     if (error != EvalError::none) return {name_of(error)};
     for (const GeneralStore& store : group.stores) {
         const EffectError failed = add_write(store, group.program, registers, writes);
@@ -200,19 +146,21 @@ EffectError Effect::collect_writes(const GeneralGroup& group, const Branch& bran
     return {};
 }
 
-EffectError Effect::add_write(const GeneralStore& store, const Program& program, const std::int64_t* registers,
-                              std::vector<Write>& writes) const {
+EffectError Effect::add_write(const GeneralStore& store, const Program& program,
+                              const std::int64_t* registers, std::vector<Write>& writes) const {
     std::size_t result = store.first_result;
     const auto take = [&] { return registers[program.result(result++)]; };
     Write write{store.spec.variable, 0, 0};
     if (store.spec.length > 0) {
         const std::int64_t position = take();
-        if (position < 0 || position >= static_cast<std::int64_t>(store.spec.length)) return {"index-out-of-bounds"};
+        if (position < 0 || position >= static_cast<std::int64_t>(store.spec.length))
+            return {"index-out-of-bounds"};
         write.variable += static_cast<std::uint32_t>(position);
     }
     write.lower = take();
     if (store.spec.value != kNoNode) {
-        if (!layout_->fits(write.variable, write.lower)) return out_of_range(write.variable, write.lower);
+        if (!layout_->fits(write.variable, write.lower))
+            return out_of_range(write.variable, write.lower);
         // -0.0 is 0.0, also when two assignments are compared.
         const bool is_real = layout_->variable(write.variable).type == Type::real;
         if (is_real && as_real(write.lower) == 0.0) write.lower = 0;
@@ -224,8 +172,10 @@ EffectError Effect::add_write(const GeneralStore& store, const Program& program,
     }
     for (const Write& other : writes) {
         if (other.variable != write.variable) continue;
-        const bool is_same_value = other.lower == other.upper && other.lower == write.lower && write.lower == write.upper;
-        return is_same_value ? EffectError{} : EffectError{"conflicting-assignments", write.variable};
+        const bool is_same_value =
+            other.lower == other.upper && other.lower == write.lower && write.lower == write.upper;
+        return is_same_value ? EffectError{}
+                             : EffectError{"conflicting-assignments", write.variable};
     }
     writes.push_back(write);
     return {};
@@ -240,18 +190,21 @@ void Effect::write(Branch& branch, std::uint32_t variable, std::int64_t bits) co
 }
 
 // Append one branch per combination of the intervals' values; false if they are too many.
-bool Effect::write_all(const Branch& from, const std::vector<Write>& writes, std::vector<Branch>& to) const {
+bool Effect::write_all(const Branch& from, const std::vector<Write>& writes,
+                       std::vector<Branch>& to) const {
     const std::size_t begin = to.size();
     if (begin >= kMaxBranches) return false;
     to.push_back(from);
     for (const Write& w : writes) {
         const std::size_t count = to.size();
-        const auto values = static_cast<std::uint64_t>(w.upper) - static_cast<std::uint64_t>(w.lower) + 1;
+        const auto values =
+            static_cast<std::uint64_t>(w.upper) - static_cast<std::uint64_t>(w.lower) + 1;
         if (values > kMaxBranches || begin + (count - begin) * values > kMaxBranches) return false;
         for (std::size_t i = begin; i < count; ++i) {
             for (std::uint64_t k = 1; k < values; ++k) {
                 Branch branch = to[i];
-                write(branch, w.variable, static_cast<std::int64_t>(static_cast<std::uint64_t>(w.lower) + k));
+                write(branch, w.variable,
+                      static_cast<std::int64_t>(static_cast<std::uint64_t>(w.lower) + k));
                 to.push_back(std::move(branch));
             }
             write(to[i], w.variable, w.lower);

@@ -61,7 +61,8 @@ Range real_product(const Range& a, const Range& b) {
 
 Range quotient(const Range& a, const Range& b) {
     if (b.real_lo <= 0 && b.real_hi >= 0) return any_real();
-    // The corners are divided just as a run divides; rounding is monotone, so they bound every quotient.
+    // The corners are divided just as a run divides; rounding is monotone, so they bound every
+    // quotient.
     const auto [lo, hi] = std::minmax({a.real_lo / b.real_lo, a.real_lo / b.real_hi,
                                        a.real_hi / b.real_lo, a.real_hi / b.real_hi});
     return reals(lo, hi);
@@ -80,11 +81,13 @@ Range rounded(const Range& a) {
         range.raises_here = true;
         return range;
     }
-    return integers(static_cast<Wide>(std::floor(a.real_lo)), static_cast<Wide>(std::ceil(a.real_hi)));
+    return integers(static_cast<Wide>(std::floor(a.real_lo)),
+                    static_cast<Wide>(std::ceil(a.real_hi)));
 }
 
 Range hull(const Range& a, const Range& b, Type type) {
-    if (type == Type::real) return reals(std::min(a.real_lo, b.real_lo), std::max(a.real_hi, b.real_hi));
+    if (type == Type::real)
+        return reals(std::min(a.real_lo, b.real_lo), std::max(a.real_hi, b.real_hi));
     return integers(std::min(a.lo, b.lo), std::max(a.hi, b.hi));
 }
 
@@ -101,8 +104,10 @@ Range absolute(const Range& a, Type type) {
 Range extreme(const Range& a, const Range& b, Type type, bool is_minimum) {
     Range range;
     if (type == Type::real) {
-        range.real_lo = is_minimum ? std::min(a.real_lo, b.real_lo) : std::max(a.real_lo, b.real_lo);
-        range.real_hi = is_minimum ? std::min(a.real_hi, b.real_hi) : std::max(a.real_hi, b.real_hi);
+        range.real_lo =
+            is_minimum ? std::min(a.real_lo, b.real_lo) : std::max(a.real_lo, b.real_lo);
+        range.real_hi =
+            is_minimum ? std::min(a.real_hi, b.real_hi) : std::max(a.real_hi, b.real_hi);
     } else {
         range.lo = is_minimum ? std::min(a.lo, b.lo) : std::max(a.lo, b.lo);
         range.hi = is_minimum ? std::min(a.hi, b.hi) : std::max(a.hi, b.hi);
@@ -123,7 +128,9 @@ Range arithmetic(Op op, Type type, const Range& a, const Range& b) {
 
 // Any value, or an error.
 Range raising(Type type) {
-    Range range = type == Type::real ? any_real() : type == Type::integer ? integers(kMin, kMax) : booleans();
+    Range range = type == Type::real      ? any_real()
+                  : type == Type::integer ? integers(kMin, kMax)
+                                          : booleans();
     range.raises_here = true;
     return range;
 }
@@ -134,8 +141,7 @@ int operand_count(Op op) {
     switch (op) {
         case Op::constant:
         case Op::variable:
-        case Op::raise:
-            return 0;
+        case Op::raise: return 0;
         case Op::cell:
         case Op::to_real:
         case Op::logical_not:
@@ -144,12 +150,9 @@ int operand_count(Op op) {
         case Op::floor:
         case Op::ceil:
         case Op::truncate:
-        case Op::sign:
-            return 1;
-        case Op::ite:
-            return 3;
-        default:
-            return 2;
+        case Op::sign: return 1;
+        case Op::ite: return 3;
+        default: return 2;
     }
 }
 
@@ -171,11 +174,14 @@ void Pool::check(const Node& node) const {
         if (operands[i] >= nodes_.size()) throw std::invalid_argument("operand after its user");
     }
     const std::size_t variables = layout_->num_all();
-    if (node.op == Op::variable && node.a >= variables) throw std::invalid_argument("no such variable");
-    if (node.op == Op::cell && (node.c == 0 || node.b >= variables || node.c > variables - node.b)) {
+    if (node.op == Op::variable && node.a >= variables)
+        throw std::invalid_argument("no such variable");
+    if (node.op == Op::cell &&
+        (node.c == 0 || node.b >= variables || node.c > variables - node.b)) {
         throw std::invalid_argument("no such array");
     }
-    if (node.op == Op::guarded && nodes_[node.b].op != Op::constant) throw std::invalid_argument("fallback not constant");
+    if (node.op == Op::guarded && nodes_[node.b].op != Op::constant)
+        throw std::invalid_argument("fallback not constant");
     if (node.op > Op::guarded) throw std::invalid_argument("no such operator");
 }
 
@@ -188,10 +194,10 @@ Range Pool::range_of(const Node& node) const {
     const auto operand = [this](NodeId id) -> const Range& { return ranges_[id]; };
     switch (node.op) {
         case Op::constant:
-            return node.type == Type::real ? without_raising(reals(as_real(node.bits), as_real(node.bits)))
-                                           : integers(node.bits, node.bits);
-        case Op::variable:
-            return variable(node.a);
+            return node.type == Type::real
+                       ? without_raising(reals(as_real(node.bits), as_real(node.bits)))
+                       : integers(node.bits, node.bits);
+        case Op::variable: return variable(node.a);
         case Op::cell: {
             Range range = variable(node.b);
             for (std::uint32_t i = 1; i < node.c; ++i) {
@@ -202,41 +208,33 @@ Range Pool::range_of(const Node& node) const {
             return range;
         }
         case Op::to_real:
-            return reals(static_cast<double>(operand(node.a).lo), static_cast<double>(operand(node.a).hi));
-        case Op::ite:
-            return without_raising(hull(operand(node.b), operand(node.c), node.type));
+            return reals(static_cast<double>(operand(node.a).lo),
+                         static_cast<double>(operand(node.a).hi));
+        case Op::ite: return without_raising(hull(operand(node.b), operand(node.c), node.type));
         case Op::negate:
-            return node.type == Type::real ? without_raising(reals(-operand(node.a).real_hi, -operand(node.a).real_lo))
-                                           : integers(-Wide{operand(node.a).hi}, -Wide{operand(node.a).lo});
+            return node.type == Type::real
+                       ? without_raising(reals(-operand(node.a).real_hi, -operand(node.a).real_lo))
+                       : integers(-Wide{operand(node.a).hi}, -Wide{operand(node.a).lo});
         case Op::add:
         case Op::subtract:
-        case Op::multiply:
-            return arithmetic(node.op, node.type, operand(node.a), operand(node.b));
-        case Op::divide:
-            return quotient(operand(node.a), operand(node.b));
-        case Op::modulo:
-            return remainder(operand(node.b));
+        case Op::multiply: return arithmetic(node.op, node.type, operand(node.a), operand(node.b));
+        case Op::divide: return quotient(operand(node.a), operand(node.b));
+        case Op::modulo: return remainder(operand(node.b));
         case Op::minimum:
         case Op::maximum:
             return extreme(operand(node.a), operand(node.b), node.type, node.op == Op::minimum);
-        case Op::absolute:
-            return absolute(operand(node.a), node.type);
-        case Op::power:
-            return raising(node.type);
-        case Op::logarithm:
-            return raising(Type::real);
+        case Op::absolute: return absolute(operand(node.a), node.type);
+        case Op::power: return raising(node.type);
+        case Op::logarithm: return raising(Type::real);
         case Op::floor:
         case Op::ceil:
         case Op::truncate:
-            return nodes_[node.a].type == Type::real ? rounded(operand(node.a)) : without_raising(operand(node.a));
-        case Op::sign:
-            return integers(-1, 1);
-        case Op::raise:
-            return raising(node.type);
-        case Op::guarded:
-            return without_raising(hull(operand(node.a), operand(node.b), node.type));
-        default:
-            return booleans();
+            return nodes_[node.a].type == Type::real ? rounded(operand(node.a))
+                                                     : without_raising(operand(node.a));
+        case Op::sign: return integers(-1, 1);
+        case Op::raise: return raising(node.type);
+        case Op::guarded: return without_raising(hull(operand(node.a), operand(node.b), node.type));
+        default: return booleans();
     }
 }
 

@@ -1,11 +1,13 @@
 /*
   Expressions as the loader hands them over: checked, typed, without names.
 
-  Pool holds the nodes of all expressions of one task in an order in which operands stand before their users; a node is named by
-  its position. Nodes may be shared. Integers and reals never meet in one operator: the loader inserts Op::to_real.
+  Pool holds the nodes of all expressions of one task in an order in which operands stand before
+  their users; a node is named by its position. Nodes may be shared. Integers and reals never meet
+  in one operator: the loader inserts Op::to_real.
 
-  Range is what a node's value can be, computed from the variables' bounds when the node is added. From it follows whether evaluating the node (or
-  anything below it) can raise an evaluation error; what cannot raise may be evaluated eagerly, reordered and tabulated.
+  Range is what a node's value can be, computed from the variables' bounds when the node is added.
+  From it follows whether evaluating the node (or anything below it) can raise an evaluation error;
+  what cannot raise may be evaluated eagerly, reordered and tabulated.
 */
 #pragma once
 
@@ -18,12 +20,12 @@
 namespace surefoot {
 
 enum class Op : std::uint8_t {
-    constant,       // bits
-    variable,       // a: variable
-    cell,           // a: index node; b: first variable; c: length
+    constant,  // bits
+    variable,  // a: variable
+    cell,      // a: index node; b: first variable; c: length
     to_real,
     logical_not,
-    logical_and,    // these three and ite are lazy
+    logical_and,  // these three and ite are lazy
     logical_or,
     implies,
     ite,
@@ -48,8 +50,8 @@ enum class Op : std::uint8_t {
     ceil,
     truncate,
     sign,
-    raise,          // bits: the EvalError that evaluating this node raises
-    guarded,        // a, or the constant b where evaluating a raises an error
+    raise,    // bits: the EvalError that evaluating this node raises
+    guarded,  // a, or the constant b where evaluating a raises an error
 };
 
 using NodeId = std::uint32_t;

@@ -6,8 +6,10 @@ namespace surefoot {
 
 namespace {
 
-constexpr std::size_t kGroupBytes = std::size_t{1} << 14;   // tables of joined variables stay in the fastest cache
-constexpr std::size_t kSingleBytes = std::size_t{1} << 22;  // a variable with more values than this is not tabulated
+constexpr std::size_t kGroupBytes = std::size_t{1}
+                                    << 14;  // tables of joined variables stay in the fastest cache
+constexpr std::size_t kSingleBytes =
+    std::size_t{1} << 22;  // a variable with more values than this is not tabulated
 
 std::size_t table_bytes(std::uint32_t bits, std::size_t row_words) {
     return bits >= 32 ? ~std::size_t{0} : (std::size_t{1} << bits) * row_words * sizeof(Word);
@@ -19,7 +21,8 @@ public:
     Evaluator(const Pool& pool, NodeId node)
         : program_(pool, std::span(&node, 1), constants_),
           registers_(constants_, program_.num_registers()),
-          state_(pool.layout().words()), scratch_(pool.layout().num_scratch()) {}
+          state_(pool.layout().words()),
+          scratch_(pool.layout().num_scratch()) {}
 
     Word* state() { return state_.data(); }
 
@@ -39,7 +42,8 @@ private:
 }  // namespace
 
 GuardIndex::GuardIndex(Pool& pool, std::span<const NodeId> conditions, Constants& constants)
-    : row_words_((conditions.size() + 63) / 64), always_(row_words_, ~Word{0}),
+    : row_words_((conditions.size() + 63) / 64),
+      always_(row_words_, ~Word{0}),
       residual_of_(conditions.size(), -1) {
     make_groups(pool, conditions);
     split(pool, conditions, constants);
@@ -58,7 +62,8 @@ void GuardIndex::make_groups(const Pool& pool, std::span<const NodeId> condition
     }
     std::vector<std::uint32_t> order;
     for (std::uint32_t v = 0; v < layout.num_variables(); ++v) {
-        if (wanted[v] && table_bytes(layout.field(v).bits, row_words_) <= kSingleBytes) order.push_back(v);
+        if (wanted[v] && table_bytes(layout.field(v).bits, row_words_) <= kSingleBytes)
+            order.push_back(v);
     }
     // Fields without bits come first in their word and share its first group.
     std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -103,7 +108,8 @@ void GuardIndex::split(Pool& pool, std::span<const NodeId> conditions, Constants
                 left.push_back(node);
             } else if (variables.empty()) {
                 if (!Evaluator(pool, node).holds()) always_[i / 64] &= ~(Word{1} << (i % 64));
-            } else if (const auto group = group_of(variables); group && affords_table(pool, node, groups_[*group])) {
+            } else if (const auto group = group_of(variables);
+                       group && affords_table(pool, node, groups_[*group])) {
                 tabulated[*group].push_back({i, node});
             } else {
                 left.push_back(node);
@@ -126,7 +132,8 @@ bool GuardIndex::affords_table(const Pool& pool, NodeId node, const Group& group
     Constants constants;
     const std::size_t size = Program(pool, std::span(&node, 1), constants).size() + 1;
     const auto variables = pool.variables_of(node);
-    const std::uint64_t values = variables.size() == 1 ? pool.layout().field(variables[0]).span + 1 : group.mask + 1;
+    const std::uint64_t values =
+        variables.size() == 1 ? pool.layout().field(variables[0]).span + 1 : group.mask + 1;
     if (values > work_left_ / size) return false;
     work_left_ -= values * size;
     return true;
@@ -174,7 +181,8 @@ void GuardIndex::find_fixed(const Word* state, Word* candidates) const {
     Word bits[words];
     for (std::size_t w = 0; w < words; ++w) bits[w] = always_[w];
     for (const Group& group : groups_) {
-        const Word* row = group.rows.data() + ((state[group.word] >> group.shift) & group.mask) * words;
+        const Word* row =
+            group.rows.data() + ((state[group.word] >> group.shift) & group.mask) * words;
         for (std::size_t w = 0; w < words; ++w) bits[w] &= row[w];
     }
     for (std::size_t w = 0; w < words; ++w) candidates[w] = bits[w];
@@ -190,7 +198,8 @@ void GuardIndex::find(const Word* state, Word* candidates) const {
     }
     std::copy(always_.begin(), always_.end(), candidates);
     for (const Group& group : groups_) {
-        const Word* row = group.rows.data() + ((state[group.word] >> group.shift) & group.mask) * row_words_;
+        const Word* row =
+            group.rows.data() + ((state[group.word] >> group.shift) & group.mask) * row_words_;
         for (std::size_t w = 0; w < row_words_; ++w) candidates[w] &= row[w];
     }
 }

@@ -1,11 +1,14 @@
 /*
   Which conditions hold in a state, found without evaluating most of them.
 
-  GuardIndex takes the conditions of a task (fail, goal, the guards of all edges) and splits each into conjuncts. A conjunct over the variables of one Group (a
-  few neighbouring bits of one word) is tabulated: for every pattern of these bits a row of bits says which conditions the pattern does not rule out. The AND
-  of one row per group leaves the candidates; only they have to pass what is left of their condition, the residual.
+  GuardIndex takes the conditions of a task (fail, goal, the guards of all edges) and splits each
+  into conjuncts. A conjunct over the variables of one Group (a few neighbouring bits of one word)
+  is tabulated: for every pattern of these bits a row of bits says which conditions the pattern does
+  not rule out. The AND of one row per group leaves the candidates; only they have to pass what is
+  left of their condition, the residual.
 
-  What can raise an evaluation error is never tabulated, nor is anything that stands behind it: conjunctions are lazy from left to right.
+  What can raise an evaluation error is never tabulated, nor is anything that stands behind it:
+  conjunctions are lazy from left to right.
 */
 #pragma once
 
@@ -19,7 +22,8 @@ namespace surefoot {
 
 class GuardIndex {
 public:
-    // `conditions` are Boolean nodes; kNoNode is always true. Adds nodes for the residuals to the pool.
+    // `conditions` are Boolean nodes; kNoNode is always true. Adds nodes for the residuals to the
+    // pool.
     GuardIndex(Pool& pool, std::span<const NodeId> conditions, Constants& constants);
 
     // How many words a row has: one bit per condition.
@@ -63,8 +67,9 @@ private:
     void rule_out(const Pool& pool, Group& group, const Conjunct& conjunct);
 
     std::size_t row_words_ = 0;
-    std::uint64_t work_left_ = std::uint64_t{1} << 27;  // instructions to run for tables, about half a second
-    std::vector<Word> always_;  // conditions that no constant conjunct rules out
+    std::uint64_t work_left_ = std::uint64_t{1}
+                               << 27;  // instructions to run for tables, about half a second
+    std::vector<Word> always_;         // conditions that no constant conjunct rules out
     std::vector<Group> groups_;
     std::vector<std::int32_t> residual_of_;
     std::vector<Program> residuals_;

@@ -1,9 +1,10 @@
 /*
   How a state is packed.
 
-  Layout gives every state variable a Field: some bits of one word. Integers are stored as the distance from their lower bound, Booleans as
-  one bit, reals as the 64 bits of the double (never -0.0). No field crosses a word. Variables beyond the state (scratch: transient variables)
-  have no bits; while a step is computed they live in an array beside the state.
+  Layout gives every state variable a Field: some bits of one word. Integers are stored as the
+  distance from their lower bound, Booleans as one bit, reals as the 64 bits of the double (never
+  -0.0). No field crosses a word. Variables beyond the state (scratch: transient variables) have no
+  bits; while a step is computed they live in an array beside the state.
 */
 #pragma once
 
@@ -21,7 +22,7 @@ struct VariableSpec {
     Type type = Type::integer;
     std::int64_t lower = 0;  // integers
     std::int64_t upper = 0;
-    double real_lower = 0;   // reals
+    double real_lower = 0;  // reals
     double real_upper = 0;
     bool is_scratch = false;
 };
@@ -43,7 +44,8 @@ struct Field {
 
 class Layout {
 public:
-    // Scratch variables must come after all others. Throws std::invalid_argument on bounds the wrong way round.
+    // Scratch variables must come after all others. Throws std::invalid_argument on bounds the
+    // wrong way round.
     explicit Layout(std::vector<VariableSpec> variables);
 
     std::size_t words() const { return words_; }
@@ -74,7 +76,8 @@ public:
     void set(Word* state, std::size_t v, std::int64_t bits) const {
         if (variables_[v].type == Type::real && std::bit_cast<double>(bits) == 0.0) bits = 0;
         const Field& field = fields_[v];
-        field.store(state, static_cast<std::uint64_t>(bits) - static_cast<std::uint64_t>(field.lower));
+        field.store(state,
+                    static_cast<std::uint64_t>(bits) - static_cast<std::uint64_t>(field.lower));
     }
 
 private:

@@ -8,7 +8,8 @@ constexpr std::int64_t kFarFromOverflow = std::int64_t{1} << 62;
 
 bool add_scaled(std::int64_t& to, std::int64_t factor, std::int64_t value) {
     std::int64_t product = 0;
-    return !__builtin_mul_overflow(factor, value, &product) && !__builtin_add_overflow(to, product, &to);
+    return !__builtin_mul_overflow(factor, value, &product) &&
+           !__builtin_add_overflow(to, product, &to);
 }
 
 }  // namespace
@@ -21,7 +22,8 @@ std::optional<LinearSum> as_linear_sum(const Pool& pool, NodeId root, std::size_
         const auto [id, factor] = open.back();
         open.pop_back();
         const Node& node = pool[id];
-        if (node.type != Type::integer || factor < -kFarFromOverflow || factor > kFarFromOverflow) return std::nullopt;
+        if (node.type != Type::integer || factor < -kFarFromOverflow || factor > kFarFromOverflow)
+            return std::nullopt;
         switch (node.op) {
             case Op::constant:
                 if (!add_scaled(sum.constant, factor, node.bits)) return std::nullopt;
@@ -40,7 +42,9 @@ std::optional<LinearSum> as_linear_sum(const Pool& pool, NodeId root, std::size_
                 const bool left_is_constant = pool[node.a].op == Op::constant;
                 const NodeId by = left_is_constant ? node.a : node.b;
                 std::int64_t product = 0;
-                if (pool[by].op != Op::constant || __builtin_mul_overflow(factor, pool[by].bits, &product)) return std::nullopt;
+                if (pool[by].op != Op::constant ||
+                    __builtin_mul_overflow(factor, pool[by].bits, &product))
+                    return std::nullopt;
                 open.emplace_back(left_is_constant ? node.b : node.a, product);
                 break;
             }

@@ -63,8 +63,8 @@ enum class MachineOp : std::uint8_t {
     real_ceil,
     real_truncate,
     real_sign,
-    raise,         // a: the error
-    begin_guarded, // c: where to go on in case of an error
+    raise,          // a: the error
+    begin_guarded,  // c: where to go on in case of an error
     end_guarded,
 };
 
@@ -148,8 +148,9 @@ Registers::Registers(const Constants& constants, std::size_t count)
     std::reverse_copy(constants.values().begin(), constants.values().end(), cells_.begin());
 }
 
-// Turns expressions into code with a stack of its own: expressions may be deeper than the thread's stack. A register stays valid only
-// in the branch that computed it, so leaving a branch forgets what was computed there.
+// Turns expressions into code with a stack of its own: expressions may be deeper than the thread's
+// stack. A register stays valid only in the branch that computed it, so leaving a branch forgets
+// what was computed there.
 class Emitter {
 public:
     Emitter(const Pool& pool, Constants& constants, Program& program)
@@ -161,20 +162,28 @@ public:
             const Item item = items_.back();
             items_.pop_back();
             step(item);
-            if (program_.code_.size() > kMaxInstructions) throw std::length_error("expression too large");
+            if (program_.code_.size() > kMaxInstructions)
+                throw std::length_error("expression too large");
         }
         program_.results_.push_back(register_of(root));
         program_.num_registers_ = static_cast<std::size_t>(next_register_);
     }
 
 private:
-    enum class Stage : std::uint8_t { enter, operands_done, condition_done, first_done, second_done, guarded_done };
+    enum class Stage : std::uint8_t {
+        enter,
+        operands_done,
+        condition_done,
+        first_done,
+        second_done,
+        guarded_done
+    };
 
     struct Item {
         NodeId node;
         Stage stage;
-        std::uint32_t jump;      // the instruction to patch
-        std::size_t computed;    // how much was computed when the branch was entered
+        std::uint32_t jump;    // the instruction to patch
+        std::size_t computed;  // how much was computed when the branch was entered
     };
 
     void step(const Item& item) {
@@ -251,7 +260,8 @@ private:
         const std::size_t states = pool_.layout().num_variables();
         const bool is_scratch = node.b >= states;
         append(is_scratch ? MachineOp::load_scratch_cell : MachineOp::load_cell, to,
-               register_of(node.a), static_cast<std::int32_t>(is_scratch ? node.b - states : node.b),
+               register_of(node.a),
+               static_cast<std::int32_t>(is_scratch ? node.b - states : node.b),
                static_cast<std::int32_t>(node.c));
     }
 
@@ -267,8 +277,8 @@ private:
             append(MachineOp::copy, to, condition, 0, 0);
         }
         const bool skips_if_true = node.op == Op::logical_or;
-        const std::uint32_t jump =
-            append(skips_if_true ? MachineOp::jump_if_true : MachineOp::jump_if_false, 0, condition, 0, 0);
+        const std::uint32_t jump = append(
+            skips_if_true ? MachineOp::jump_if_true : MachineOp::jump_if_false, 0, condition, 0, 0);
         items_.push_back({id, Stage::first_done, jump, computed_.size()});
         items_.push_back({node.b, Stage::enter, 0, 0});
     }
@@ -313,7 +323,8 @@ private:
         targets_.pop_back();
     }
 
-    std::uint32_t append(MachineOp op, std::int32_t to, std::int32_t a, std::int32_t b, std::int32_t c) {
+    std::uint32_t append(MachineOp op, std::int32_t to, std::int32_t a, std::int32_t b,
+                         std::int32_t c) {
         program_.code_.push_back({op, to, a, b, c});
         return static_cast<std::uint32_t>(program_.code_.size() - 1);
     }
@@ -361,7 +372,8 @@ EvalError integer_power(std::int64_t base, std::int64_t exponent, std::int64_t& 
     if (exponent < 0) return EvalError::negative_exponent;
     result = 1;
     while (exponent > 0) {
-        if ((exponent & 1) != 0 && __builtin_mul_overflow(result, base, &result)) return EvalError::overflow;
+        if ((exponent & 1) != 0 && __builtin_mul_overflow(result, base, &result))
+            return EvalError::overflow;
         exponent >>= 1;
         // The last squaring is not needed and must not overflow on its own account.
         if (exponent > 0 && __builtin_mul_overflow(base, base, &base)) return EvalError::overflow;
@@ -409,7 +421,9 @@ EvalError Program::run_from(Position& position, const Word* state, const std::in
             to = as_bits(value);
         };
         switch (in.op) {
-            case MachineOp::load: to = layout_->value(state, static_cast<std::size_t>(in.a)); continue;
+            case MachineOp::load:
+                to = layout_->value(state, static_cast<std::size_t>(in.a));
+                continue;
             case MachineOp::load_scratch: to = scratch[in.a]; continue;
             case MachineOp::load_cell:
             case MachineOp::load_scratch_cell: {
@@ -422,8 +436,12 @@ EvalError Program::run_from(Position& position, const Word* state, const std::in
             }
             case MachineOp::copy: to = a(); continue;
             case MachineOp::jump: at = in.c - 1; continue;
-            case MachineOp::jump_if_false: if (a() == 0) at = in.c - 1; continue;
-            case MachineOp::jump_if_true: if (a() != 0) at = in.c - 1; continue;
+            case MachineOp::jump_if_false:
+                if (a() == 0) at = in.c - 1;
+                continue;
+            case MachineOp::jump_if_true:
+                if (a() != 0) at = in.c - 1;
+                continue;
             case MachineOp::int_to_real: to = as_bits(static_cast<double>(a())); continue;
             case MachineOp::logical_not: to = a() ^ 1; continue;
             case MachineOp::logical_and: to = a() & b(); continue;
@@ -499,7 +517,8 @@ EvalError Program::run_from(Position& position, const Word* state, const std::in
     return EvalError::none;
 }
 
-EvalError Program::run(const Word* state, const std::int64_t* scratch, std::int64_t* registers) const {
+EvalError Program::run(const Word* state, const std::int64_t* scratch,
+                       std::int64_t* registers) const {
     Position position;
     while (true) {
         const EvalError error = run_from(position, state, scratch, registers);

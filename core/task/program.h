@@ -1,11 +1,13 @@
 /*
   The register machine.
 
-  Program is straight-line code for one or several expressions, with jumps only where lazy evaluation is needed to keep an evaluation error from being
-  raised. It reads variables straight from packed states (and from the scratch array for transient variables).
+  Program is straight-line code for one or several expressions, with jumps only where lazy
+  evaluation is needed to keep an evaluation error from being raised. It reads variables straight
+  from packed states (and from the scratch array for transient variables).
 
-  Constants collects the constants of all programs of a task, so that running a program never loads one: registers at negative positions
-  hold them. Registers is the memory to run programs in; every thread has its own.
+  Constants collects the constants of all programs of a task, so that running a program never loads
+  one: registers at negative positions hold them. Registers is the memory to run programs in; every
+  thread has its own.
 */
 #pragma once
 
@@ -83,7 +85,8 @@ private:
         std::int32_t at = 0;
         std::int32_t handler = -1;
     };
-    EvalError run_from(Position& position, const Word* state, const std::int64_t* scratch, std::int64_t* registers) const;
+    EvalError run_from(Position& position, const Word* state, const std::int64_t* scratch,
+                       std::int64_t* registers) const;
 
     const Layout* layout_ = nullptr;
     std::vector<Instruction> code_;

@@ -40,8 +40,12 @@ std::int64_t constant_bits(const Pool& pool, NodeId id) {
 // One walk through the tree of partial assignments.
 struct StartEnumerator::Walk {
     Walk(const StartEnumerator& from)
-        : state(from.layout_.words(), 0), scratch(from.layout_.num_scratch()), value(from.domains_.size()),
-          last(from.domains_.size()), sums(from.linear_.size(), 0), registers(from.constants_, from.num_registers_) {}
+        : state(from.layout_.words(), 0),
+          scratch(from.layout_.num_scratch()),
+          value(from.domains_.size()),
+          last(from.domains_.size()),
+          sums(from.linear_.size(), 0),
+          registers(from.constants_, from.num_registers_) {}
 
     std::vector<Word> state;
     std::vector<std::int64_t> scratch;
@@ -52,8 +56,12 @@ struct StartEnumerator::Walk {
 };
 
 StartEnumerator::StartEnumerator(const CompiledTask& task)
-    : task_(task), pool_(task.pool()), layout_(task.layout()), domains_(layout_.num_variables()),
-      parts_(layout_.num_variables()), checks_(layout_.num_variables()) {
+    : task_(task),
+      pool_(task.pool()),
+      layout_(task.layout()),
+      domains_(layout_.num_variables()),
+      parts_(layout_.num_variables()),
+      checks_(layout_.num_variables()) {
     for (std::size_t v = 0; v < domains_.size(); ++v) {
         const VariableSpec& spec = layout_.variable(v);
         domains_[v] = {spec.lower, spec.upper, spec.real_lower, spec.real_upper, {}};
@@ -84,7 +92,8 @@ StartEnumerator::StartEnumerator(const CompiledTask& task)
 void StartEnumerator::narrow(NodeId id) {
     const Node& node = pool_[id];
     if (node.op == Op::variable) return narrow_integer(node.a, Op::equal, 1);
-    if (node.op == Op::logical_not && pool_[node.a].op == Op::variable) return narrow_integer(pool_[node.a].a, Op::equal, 0);
+    if (node.op == Op::logical_not && pool_[node.a].op == Op::variable)
+        return narrow_integer(pool_[node.a].a, Op::equal, 0);
     if (node.op < Op::equal || node.op > Op::greater_equal || node.op == Op::not_equal) return;
     const bool is_left = pool_[node.a].op == Op::variable && is_constant(pool_, node.b);
     const bool is_right = pool_[node.b].op == Op::variable && is_constant(pool_, node.a);
@@ -108,23 +117,28 @@ void StartEnumerator::narrow_integer(std::uint32_t variable, Op op, std::int64_t
         is_empty_ = true;
         return;
     }
-    if (op == Op::equal || op == Op::greater_equal || op == Op::greater) domain.lo = std::max(domain.lo, bound + (op == Op::greater));
-    if (op == Op::equal || op == Op::less_equal || op == Op::less) domain.hi = std::min(domain.hi, bound - (op == Op::less));
+    if (op == Op::equal || op == Op::greater_equal || op == Op::greater)
+        domain.lo = std::max(domain.lo, bound + (op == Op::greater));
+    if (op == Op::equal || op == Op::less_equal || op == Op::less)
+        domain.hi = std::min(domain.hi, bound - (op == Op::less));
 }
 
 // Strict bounds stay closed here; the checks see to them.
 void StartEnumerator::narrow_real(std::uint32_t variable, Op op, double bound) {
     Domain& domain = domains_[variable];
     if (op != Op::less && op != Op::less_equal) domain.real_lo = std::max(domain.real_lo, bound);
-    if (op != Op::greater && op != Op::greater_equal) domain.real_hi = std::min(domain.real_hi, bound);
+    if (op != Op::greater && op != Op::greater_equal)
+        domain.real_hi = std::min(domain.real_hi, bound);
 }
 
-// Evaluate a conjunct over one integer variable for each of its values; false if there are too many.
+// Evaluate a conjunct over one integer variable for each of its values; false if there are too
+// many.
 bool StartEnumerator::filter(NodeId node, std::uint32_t variable) {
     Domain& domain = domains_[variable];
     if (layout_.variable(variable).type == Type::real) return false;
     if (domain.lo > domain.hi) return true;
-    const std::uint64_t size = static_cast<std::uint64_t>(domain.hi) - static_cast<std::uint64_t>(domain.lo);
+    const std::uint64_t size =
+        static_cast<std::uint64_t>(domain.hi) - static_cast<std::uint64_t>(domain.lo);
     if (size >= kMaxListedDomain) return false;
     Constants constants;
     const Program program(pool_, std::span(&node, 1), constants);
@@ -142,7 +156,8 @@ bool StartEnumerator::filter(NodeId node, std::uint32_t variable) {
 
 bool StartEnumerator::add_linear(NodeId id) {
     const Node& node = pool_[id];
-    if (node.op < Op::equal || node.op > Op::greater_equal || node.op == Op::not_equal) return false;
+    if (node.op < Op::equal || node.op > Op::greater_equal || node.op == Op::not_equal)
+        return false;
     if (pool_[node.a].type != Type::integer) return false;
     const auto left = as_linear_sum(pool_, node.a, kMaxSumNodes);
     const auto right = as_linear_sum(pool_, node.b, kMaxSumNodes);
@@ -152,12 +167,16 @@ bool StartEnumerator::add_linear(NodeId id) {
     const __int128 bound = static_cast<__int128>(right->constant) - left->constant;
     LinearConjunct conjunct{{}, -kUnbounded, kUnbounded};
     for (const auto& [variable, factor] : factors) {
-        if (factor > std::numeric_limits<std::int64_t>::max() || factor < std::numeric_limits<std::int64_t>::min()) return false;
+        if (factor > std::numeric_limits<std::int64_t>::max() ||
+            factor < std::numeric_limits<std::int64_t>::min())
+            return false;
         if (factor != 0) conjunct.factors.emplace_back(variable, static_cast<std::int64_t>(factor));
     }
     const bool is_equal = node.op == Op::equal;
-    if (is_equal || node.op == Op::less_equal || node.op == Op::less) conjunct.upper = bound - (node.op == Op::less);
-    if (is_equal || node.op == Op::greater_equal || node.op == Op::greater) conjunct.lower = bound + (node.op == Op::greater);
+    if (is_equal || node.op == Op::less_equal || node.op == Op::less)
+        conjunct.upper = bound - (node.op == Op::less);
+    if (is_equal || node.op == Op::greater_equal || node.op == Op::greater)
+        conjunct.lower = bound + (node.op == Op::greater);
     if (conjunct.factors.empty()) {
         is_empty_ |= conjunct.lower > 0 || conjunct.upper < 0;
     } else {
@@ -218,19 +237,23 @@ bool StartEnumerator::enter(Walk& walk, std::size_t depth) const {
         const LinearConjunct& conjunct = linear_[part.conjunct];
         const __int128 least = conjunct.lower - walk.sums[part.conjunct] - part.rest_max;
         const __int128 most = conjunct.upper - walk.sums[part.conjunct] - part.rest_min;
-        lo = std::max(lo, part.factor > 0 ? ceil_divide(least, part.factor) : ceil_divide(most, part.factor));
-        hi = std::min(hi, part.factor > 0 ? floor_divide(most, part.factor) : floor_divide(least, part.factor));
+        lo = std::max(
+            lo, part.factor > 0 ? ceil_divide(least, part.factor) : ceil_divide(most, part.factor));
+        hi = std::min(hi, part.factor > 0 ? floor_divide(most, part.factor)
+                                          : floor_divide(least, part.factor));
     }
     if (lo > hi) return false;
     walk.value[depth] = static_cast<std::int64_t>(lo) - 1;
     walk.last[depth] = static_cast<std::int64_t>(hi);
     // The first value is one more than value[depth] and not yet part of the sums.
-    for (const Part& part : parts_[depth]) walk.sums[part.conjunct] += static_cast<__int128>(part.factor) * walk.value[depth];
+    for (const Part& part : parts_[depth])
+        walk.sums[part.conjunct] += static_cast<__int128>(part.factor) * walk.value[depth];
     return true;
 }
 
 void StartEnumerator::leave(Walk& walk, std::size_t depth) const {
-    for (const Part& part : parts_[depth]) walk.sums[part.conjunct] -= static_cast<__int128>(part.factor) * walk.value[depth];
+    for (const Part& part : parts_[depth])
+        walk.sums[part.conjunct] -= static_cast<__int128>(part.factor) * walk.value[depth];
 }
 
 bool StartEnumerator::passes_checks(Walk& walk, std::size_t depth) const {
@@ -248,14 +271,16 @@ bool StartEnumerator::next_value(Walk& walk, std::size_t depth) const {
     while (walk.value[depth] < walk.last[depth]) {
         const std::int64_t value = ++walk.value[depth];
         for (const Part& part : parts_[depth]) walk.sums[part.conjunct] += part.factor;
-        if (!domain.allowed.empty() && !domain.allowed[static_cast<std::size_t>(value - domain.lo)]) continue;
+        if (!domain.allowed.empty() && !domain.allowed[static_cast<std::size_t>(value - domain.lo)])
+            continue;
         layout_.set(walk.state.data(), depth, is_real ? as_bits(domain.real_lo) : value);
         if (passes_checks(walk, depth)) return true;
     }
     return false;
 }
 
-StopReason StartEnumerator::enumerate(Budget& budget, const std::function<bool(const Word*)>& visit) const {
+StopReason StartEnumerator::enumerate(Budget& budget,
+                                      const std::function<bool(const Word*)>& visit) const {
     if (is_empty_) return StopReason::none;
     const std::size_t count = domains_.size();
     Walk walk(*this);
@@ -294,11 +319,13 @@ StopReason StartEnumerator::enumerate(Budget& budget, const std::function<bool(c
 }
 
 // Count, draw positions, then list again up to the last position drawn.
-StartEnumerator::Sample StartEnumerator::sample_by_listing(std::size_t count, Random& random, Budget& budget) const {
+StartEnumerator::Sample StartEnumerator::sample_by_listing(std::size_t count, Random& random,
+                                                           Budget& budget) const {
     Sample sample;
     sample.stopped = enumerate(budget, [&](const Word*) { return ++sample.total != 0; });
     if (sample.total == 0 || sample.stopped != StopReason::none) return sample;
-    std::vector<std::pair<std::uint64_t, std::size_t>> drawn;  // position among the starts, place in the sample
+    std::vector<std::pair<std::uint64_t, std::size_t>>
+        drawn;  // position among the starts, place in the sample
     for (std::size_t i = 0; i < count; ++i) drawn.emplace_back(random.below(sample.total), i);
     std::sort(drawn.begin(), drawn.end());
     const std::size_t width = layout_.words();
@@ -322,17 +349,21 @@ void StartEnumerator::draw(Random& random, std::vector<Word>& state) const {
         if (layout_.variable(v).type == Type::real) {
             const double share = random.unit();
             const double value = domain.real_lo * (1 - share) + domain.real_hi * share;
-            layout_.set(state.data(), v, as_bits(std::clamp(value, domain.real_lo, domain.real_hi)));
+            layout_.set(state.data(), v,
+                        as_bits(std::clamp(value, domain.real_lo, domain.real_hi)));
         } else {
-            const auto size = static_cast<std::uint64_t>(domain.hi) - static_cast<std::uint64_t>(domain.lo) + 1;
+            const auto size =
+                static_cast<std::uint64_t>(domain.hi) - static_cast<std::uint64_t>(domain.lo) + 1;
             const std::uint64_t k = size == 0 ? random.next() : random.below(size);
-            layout_.set(state.data(), v, static_cast<std::int64_t>(static_cast<std::uint64_t>(domain.lo) + k));
+            layout_.set(state.data(), v,
+                        static_cast<std::int64_t>(static_cast<std::uint64_t>(domain.lo) + k));
         }
     }
 }
 
-StartEnumerator::Sample StartEnumerator::sample_by_rejection(std::size_t count, std::uint64_t max_tries, Random& random,
-                                                             Budget& budget) const {
+StartEnumerator::Sample StartEnumerator::sample_by_rejection(std::size_t count,
+                                                             std::uint64_t max_tries,
+                                                             Random& random, Budget& budget) const {
     Sample sample;
     if (is_empty_) return sample;
     std::vector<Word> state(layout_.words());

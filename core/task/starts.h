@@ -1,11 +1,13 @@
 /*
   The start states described by a condition.
 
-  StartEnumerator lists all states within the bounds that satisfy the start condition. It assigns variable after variable, keeps the partial sums of
-  linear conjuncts so that only values that can still work are tried, and checks every other conjunct as soon as its variables are assigned. What may raise an
-  evaluation error is left to the end, where the whole condition is evaluated.
+  StartEnumerator lists all states within the bounds that satisfy the start condition. It assigns
+  variable after variable, keeps the partial sums of linear conjuncts so that only values that can
+  still work are tried, and checks every other conjunct as soon as its variables are assigned. What
+  may raise an evaluation error is left to the end, where the whole condition is evaluated.
 
-  It also draws states uniformly: from the enumeration if there is one, else by rejection from the box of the variables' ranges.
+  It also draws states uniformly: from the enumeration if there is one, else by rejection from the
+  box of the variables' ranges.
 */
 #pragma once
 
@@ -21,10 +23,12 @@ class StartEnumerator {
 public:
     explicit StartEnumerator(const CompiledTask& task);
 
-    // Whether no real variable is left with more than one value. If not, enumerate() must not be called.
+    // Whether no real variable is left with more than one value. If not, enumerate() must not be
+    // called.
     bool is_finite() const { return is_finite_; }
 
-    // Call `visit` with every start state, in a fixed order, until it returns false or the budget ends.
+    // Call `visit` with every start state, in a fixed order, until it returns false or the budget
+    // ends.
     StopReason enumerate(Budget& budget, const std::function<bool(const Word*)>& visit) const;
 
     struct Sample {
@@ -33,10 +37,13 @@ public:
         StopReason stopped = StopReason::none;
     };
 
-    // `count` states, each drawn uniformly and independently from all start states, by listing all. Empty if there are none.
+    // `count` states, each drawn uniformly and independently from all start states, by listing all.
+    // Empty if there are none.
     Sample sample_by_listing(std::size_t count, Random& random, Budget& budget) const;
-    // The same by drawing from the ranges until the condition holds, `max_tries` times for each at most.
-    Sample sample_by_rejection(std::size_t count, std::uint64_t max_tries, Random& random, Budget& budget) const;
+    // The same by drawing from the ranges until the condition holds, `max_tries` times for each at
+    // most.
+    Sample sample_by_rejection(std::size_t count, std::uint64_t max_tries, Random& random,
+                               Budget& budget) const;
 
 private:
     struct Domain {
@@ -61,7 +68,6 @@ private:
         __int128 rest_max;
     };
 
-
     struct Walk;
 
     void narrow(NodeId node);
@@ -82,7 +88,7 @@ private:
     const Layout& layout_;
     std::vector<Domain> domains_;
     std::vector<LinearConjunct> linear_;
-    std::vector<std::vector<Part>> parts_;    // by variable
+    std::vector<std::vector<Part>> parts_;      // by variable
     std::vector<std::vector<Program>> checks_;  // by the last variable they read
     Constants constants_;
     std::size_t num_registers_ = 0;

@@ -1,10 +1,13 @@
 /*
   The task as every search sees it.
 
-  Task is immutable. A Stepper computes its steps; it owns the memory for that, so every thread takes one of its own. Expansion is what a Stepper
-  fills: the kind of a state and, per applicable action, its outcomes as a set. All outcomes of an expansion stand in one vector of words, one after the other.
+  Task is immutable. A Stepper computes its steps; it owns the memory for that, so every thread
+  takes one of its own. Expansion is what a Stepper fills: the kind of a state and, per applicable
+  action, its outcomes as a set. All outcomes of an expansion stand in one vector of words, one
+  after the other.
 
-  ModelError is an error of the model met while stepping: an update out of range, a division by zero. It names the edge and the state.
+  ModelError is an error of the model met while stepping: an update out of range, a division by
+  zero. It names the edge and the state.
 */
 #pragma once
 
@@ -41,8 +44,13 @@ struct Expansion {
 
 class ModelError : public std::runtime_error {
 public:
-    ModelError(const char* kind, std::int64_t edge, std::int64_t variable, std::string value, std::vector<Word> state)
-        : std::runtime_error(kind), edge(edge), variable(variable), value(std::move(value)), state(std::move(state)) {}
+    ModelError(const char* kind, std::int64_t edge, std::int64_t variable, std::string value,
+               std::vector<Word> state)
+        : std::runtime_error(kind),
+          edge(edge),
+          variable(variable),
+          value(std::move(value)),
+          state(std::move(state)) {}
 
     std::int64_t edge;      // -1: in a condition, not in an edge
     std::int64_t variable;  // -1: not about one variable
@@ -59,13 +67,15 @@ public:
     // The fail condition alone: the goal condition is not evaluated.
     virtual bool is_fail(const Word* state) = 0;
 
-    // Set the kind and, unless the state is fail or goal, append all choices behind those that are there.
+    // Set the kind and, unless the state is fail or goal, append all choices behind those that are
+    // there.
     virtual void expand(const Word* state, Expansion& expansion) = 0;
 
     // The applicable actions, ascending, whatever the state's kind.
     virtual void applicable(const Word* state, std::vector<ActionId>& actions) = 0;
 
-    // The outcomes of one action, whatever the state's kind: one choice, or none if it is not applicable.
+    // The outcomes of one action, whatever the state's kind: one choice, or none if it is not
+    // applicable.
     virtual void outcomes(const Word* state, ActionId action, Expansion& expansion) = 0;
 
     // The enabled edges, by their number in the description; none where edges have no meaning.

@@ -1,7 +1,7 @@
 """Surefoot tests, debugs, repairs and verifies learned action policies.
 
-The public interface. Everything else may change without notice. Each name is imported when it is first used: asking for the
-version loads nothing.
+The public interface. Everything else may change without notice. Each name is imported when it is
+first used: asking for the version loads nothing.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def __dir__() -> list[str]:
 
 
 class _Package(ModuleType):
-    """Keeps ``surefoot.explore`` a function: importing a module stores it under its name in the package."""
+    """Keeps ``surefoot.explore`` the function: importing the module would put it in its place."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         is_hidden = isinstance(value, ModuleType) and name in _MODULE_OF

@@ -1,7 +1,8 @@
 """What can go wrong, in three families.
 
-* :class:`InputError` - something you gave Surefoot is wrong: a file, an option, a state, or the model
-  itself (an update that leaves a variable's range). The message names the place and the remedy.
+* :class:`InputError` - something you gave Surefoot is wrong: a file, an option, a state, or the
+  model itself (an update that leaves a variable's range). The message names the place and the
+  remedy.
 * :class:`Unsupported` - the input is legal, but Surefoot does not handle it.
 * :class:`OutOfBudget` - time, memory or states ran out before the answer was known.
 
@@ -54,7 +55,7 @@ class SurefootError(Exception):
 
 
 class InputError(SurefootError):
-    """Your input is wrong. Look at ``file``, ``place`` (a JSON pointer) and ``hint``, and mend it."""
+    """Your input is wrong. Look at ``file``, ``place`` (a JSON pointer) and ``hint``; mend it."""
 
     exit_code = 2
 
@@ -89,7 +90,10 @@ def quoted(name: str) -> str:
 
 
 def shown(value: object) -> str:
-    """Return a value somebody gave as Python writes it, escaped and cut; also of integers too long to print."""
+    """Return a value somebody gave as Python writes it, escaped and cut.
+
+    Python refuses to write integers of thousands of digits; they are called that.
+    """
     try:
         return printable(repr(value))
     except ValueError:

@@ -24,16 +24,18 @@ def explore(
 ) -> ExploreResult:
     """Return the counts of everything reachable from ``states`` (default: from all start states).
 
-    Options are those of :class:`ExploreOptions`, also as keywords: ``explore(task, max_states=1000)``. ``progress`` is called
-    about ten times a second with states, expanded, depth, bytes and seconds. A start condition is listed first; raises InputError
-    if it leaves a real variable free, as it then has infinitely many states.
+    Options are those of :class:`ExploreOptions`, also as keywords: ``explore(task,
+    max_states=1000)``; keywords win over ``options``. ``progress`` is called about ten times a
+    second with states, expanded, depth, bytes and seconds. A start condition is listed first;
+    raises InputError if it leaves a real variable free, as it then has infinitely many states.
     """
     limits = _limits(chosen(ExploreOptions, options, changes), progress)
     packed = task.start_source() if states is None else b"".join(map(task.packed, states))
     try:
-        if packed is not None or isinstance(task, PythonTask):
+        if packed is not None:
             counts = _core.explore_states(task.core, packed, **limits)
         else:
+            assert isinstance(task, Task)  # Python-defined tasks list their start states
             counts = _explore_condition(task, limits)
     except _core.ModelError as error:
         raise task.model_error(error) from None

@@ -1,4 +1,4 @@
-"""Options of every stage, declared once: the command line and keyword arguments are made from them."""
+"""Options of every stage, declared once: the command line and keywords are made from them."""
 
 from __future__ import annotations
 
@@ -70,8 +70,8 @@ Options = TypeVar("Options", bound=BudgetOptions)
 def chosen(cls: type[Options], options: Options | None, changes: Mapping[str, Any]) -> Options:
     """Return ``options`` (default: those of ``cls``) with the changes, all of them checked.
 
-    Raises InputError: ``unknown-option`` for a name that ``cls`` does not have, ``bad-option`` for a
-    value that the option cannot take.
+    Raises InputError: ``unknown-option`` for a name that ``cls`` does not have, ``bad-option``
+    for a value that the option cannot take.
     """
     if options is not None and not isinstance(options, cls):
         kind = type(options).__name__
@@ -85,9 +85,10 @@ def chosen(cls: type[Options], options: Options | None, changes: Mapping[str, An
 
 
 def checked(options: Options, *, spelled: Callable[[str], str] = str) -> Options:
-    """Return the options with plain Python numbers. Raises InputError (``bad-option``) for a bad value.
+    """Return the options with plain Python numbers.
 
-    ``spelled`` turns the name of an option into what the user wrote.
+    Raises InputError (``bad-option``) for a bad value; ``spelled`` turns the name of the option
+    into what the user wrote.
     """
     values = {}
     for field in fields(options):

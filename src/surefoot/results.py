@@ -33,10 +33,11 @@ class Result:
 class ExploreResult(Result):
     """How much is reachable.
 
-    Fail and goal states are counted but not expanded. ``pairs`` are applicable (state, action) pairs of expanded states and ``outcomes`` their outcomes.
-    If ``complete`` is false the counts are of the part that was seen before ``stopped`` (``seconds``, ``memory``, ``states``) ended
-    the search, and ``fail``, ``goal`` and ``dead_ends`` count expanded states only. ``depth`` is the number of steps to the
-    farthest state.
+    Fail and goal states are counted but not expanded. ``pairs`` are applicable (state, action)
+    pairs of expanded states and ``outcomes`` their outcomes. If ``complete`` is false the counts
+    are of the part that was seen before ``stopped`` (``seconds``, ``memory``, ``states``) ended
+    the search, and ``fail``, ``goal`` and ``dead_ends`` count expanded states only. ``depth`` is
+    the number of steps to the farthest state.
     """
 
     states: int
@@ -58,16 +59,19 @@ class ExploreResult(Result):
     def __str__(self) -> str:
         end = "complete" if self.complete else f"cut ({self.stopped})"
         return (
-            f"{self.states:,} states ({self.starts:,} start, {self.fail:,} fail, {self.goal:,} goal, "
-            f"{self.dead_ends:,} dead ends), {self.pairs:,} pairs, {self.outcomes:,} outcomes, "
-            f"depth {self.depth}; {end} in {self.seconds:.3f} s, "
+            f"{self.states:,} states ({self.starts:,} start, {self.fail:,} fail, "
+            f"{self.goal:,} goal, {self.dead_ends:,} dead ends), {self.pairs:,} pairs, "
+            f"{self.outcomes:,} outcomes, depth {self.depth}; {end} in {self.seconds:.3f} s, "
             f"{self.states_per_second:,.0f} states/s, {self.bytes_per_state:.1f} bytes/state"
         )
 
 
 @dataclass(frozen=True)
 class Run(Result):
-    """A run: ``states[i]`` is where ``actions[i]`` was taken; the last state is where the run ended, and ``result`` says how."""
+    """A run: ``states[i]`` is where ``actions[i]`` was taken.
+
+    The last state is where the run ended, and ``result`` says how.
+    """
 
     run: int
     states: tuple[Any, ...]
@@ -120,7 +124,7 @@ class SimulateResult(Result):
 
     @property
     def summary_text(self) -> str:
-        """The summary in words, without the ways in which no run ended: ``2 runs: 1 fail, 1 goal``."""
+        """The summary in words, without zeros: ``2 runs: 1 fail, 1 goal``."""
         counts = self.summary
         total = counted(counts["runs"], "run")
         ends = [f"{counts[end]:,} {word}" for end, word in RESULT_WORDS.items() if counts[end]]

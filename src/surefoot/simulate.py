@@ -25,8 +25,10 @@ def simulate(
 ) -> SimulateResult:
     """Return runs of a simple policy: ``random`` (any applicable action) or ``first`` (the lowest).
 
-    Run ``k`` starts in ``states[k]``, round and round, or in a start state drawn uniformly. It depends on (task, policy, seed, k) only.
-    If ``runs`` is not given there is one run for each of ``states``, or one.
+    Run ``k`` starts in ``states[k]``, round and round, or in a start state drawn uniformly. It
+    depends on (task, policy, seed, k) only. If ``runs`` is not given there is one run for each of
+    ``states``, or one. Options are those of :class:`SimulateOptions`, also as keywords, which win
+    over ``options``.
     """
     how = chosen(SimulateOptions, options, changes)
     if how.policy not in POLICIES:

@@ -50,6 +50,7 @@ def test_help_shows_an_example_and_every_common_option(surefoot: Surefoot, comma
     assert f"For example:\n  surefoot {command} " in done.out
     for option in OPTIONS.split():
         assert f"{option} " in done.out
+    assert max(len(line) for line in done.out.splitlines() if "  surefoot " in line) <= 79
     assert "--no-" not in done.out
     assert "--empty-" not in done.out
     assert "stop" in done.out  # the texts of options.py
@@ -74,10 +75,13 @@ BAD = {
     "bad constant": (("explore", "a.jani", "--const", "N"), 2, "NAME=VALUE"),
     "bad range": (("explore", "a.jani", "--int-range", "-3"), 2, "LO..HI"),
     "option of JANI": (("explore", LINE, "--const", "N=3"), 2, "--const"),
+    "option of JANI beside Python": (("explore", "tasks.py:lamp", "--goal", "g"), 2, "--goal"),
+    "too large": (("simulate", LINE, "--seed", str(2**64)), 2, "--seed"),
     "error in the user's code": (("explore", "tasks.py:Broken"), 2, "ZeroDivisionError"),
     "error in the model": (("explore", "tasks.py:leaves"), 2, "model-out-of-range"),
     "policy file": (("simulate", LINE, "--policy", "truck.onnx"), 3, "policy-file"),
     "policy file for doctor": (("doctor", LINE, "--policy", "truck.onnx"), 3, "policy-file"),
+    "unknown policy for doctor": (("doctor", LINE, "--policy", "randm"), 2, "did you mean"),
     "unknown policy": (("simulate", LINE, "--policy", "randm"), 2, 'did you mean "random"?'),
 }
 
@@ -120,6 +124,7 @@ raise SystemExit(guarded(["explore", "--json"], fail))
         ("ZeroDivisionError('x')", 70, "internal error: ZeroDivisionError: x\n"),
         ("MemoryError()", 4, "error: ran out of memory"),
         ("KeyboardInterrupt()", 130, "interrupted\n"),
+        ("OSError('x') from KeyboardInterrupt()", 130, "interrupted\n"),
         ("BrokenPipeError()", 141, ""),
     ],
 )

@@ -30,6 +30,10 @@ def test_built_in_policy(surefoot: Surefoot) -> None:
     assert "first: built in" in done.out
 
 
+def test_memory_is_said_to_be_of_no_use(surefoot: Surefoot) -> None:
+    assert "not needed here" in surefoot("doctor", "--help").out
+
+
 def test_python_task(surefoot: Surefoot) -> None:
     document = surefoot("doctor", "tasks.py:Counter", "--json").document
     assert document["sampled"] == 4

@@ -67,6 +67,15 @@ def test_states_are_taken_in_turn(surefoot: Surefoot, tmp_path: Path) -> None:
     assert [run["result"] for run in runs[2:4]] == ["goal", "fail"]
 
 
+def test_one_run_for_each_given_state(surefoot: Surefoot, tmp_path: Path) -> None:
+    (tmp_path / "states.jsonl").write_text('{"x": 2}\n{"x": 3}\n')
+    arguments = ("--state", "x=1", "--states", "states.jsonl", "--json")
+    document = surefoot("simulate", "tasks.py:lamp", *arguments).document
+    assert [run["start"]["x"] for run in document["runs"]] == [1, 2, 3]
+    assert document["options"]["runs"] == 3
+    assert len(surefoot("simulate", "tasks.py:lamp", "--json").document["runs"]) == 1
+
+
 @pytest.mark.parametrize(
     "state, text",
     [
@@ -76,6 +85,7 @@ def test_states_are_taken_in_turn(surefoot: Surefoot, tmp_path: Path) -> None:
         ("", 'no value to "x"'),
         ("x=1,x=2", '"x" is given twice'),
         ("{", "column"),
+        ("x=1,y", "error: --state: "),
     ],
 )
 def test_bad_state(surefoot: Surefoot, state: str, text: str) -> None:

@@ -44,7 +44,7 @@ def _guarded(arguments: Sequence[str], body: Callable[[], int]) -> int:
 
 
 def _is_interrupt(error: BaseException | None) -> bool:
-    """Return whether Ctrl-C is behind an error: clean-up code may raise one of its own on the way."""
+    """Return whether Ctrl-C is behind an error: clean-up code may raise one of its own."""
     seen: set[int] = set()
     while error is not None and id(error) not in seen:
         if isinstance(error, KeyboardInterrupt):

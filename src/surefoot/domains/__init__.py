@@ -1,8 +1,8 @@
 """The built-in task families.
 
 ``domain("one-way-line", packages=3, locations=4)`` makes a task; on the command line it is
-``domain:one-way-line?packages=3&locations=4``. Each family is one function in a file of its own; its
-keyword arguments, with types and defaults, are the parameters.
+``domain:one-way-line?packages=3&locations=4``. Each family is one function in a file of its own;
+its keyword arguments, with types and defaults, are the parameters.
 """
 
 from __future__ import annotations

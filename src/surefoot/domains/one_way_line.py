@@ -6,8 +6,8 @@ location. Whoever drives faster than the track left crashes: ``aux_vel`` becomes
 The goal is all packages at the last location, none at the others, with the truck at the last one.
 
 Variants: ``det`` as it is; ``icy``: packages may fall off while driving, and on icy locations
-acceleration and braking may have no effect and moving may speed up; ``icy-park``: icy, and the truck
-may park at the end, after which it cannot move.
+acceleration and braking may have no effect and moving may speed up; ``icy-park``: icy, and the
+truck may park at the end, after which it cannot move.
 """
 
 from __future__ import annotations

@@ -13,7 +13,6 @@ from surefoot.tasks.description import Description
 from surefoot.tasks.python_task import PythonTask
 from surefoot.tasks.task import Task
 
-
 JANI_OPTIONS = {
     "properties": "--property",
     "property_name": "--property-name",
@@ -39,12 +38,13 @@ def load_task(
 ) -> Task | PythonTask:
     """Return the task of a JANI file, of ``domain:NAME?param=value``, or of ``FILE.py:NAME``.
 
-    Start, goal and fail stand in the model, in a property file (``properties``), or in files of their own. ``constants`` gives values
-    to constants the model leaves open. ``int_range`` bounds integer variables that the model does not bound.
+    Start, goal and fail stand in the model, in a property file (``properties``), or in files of
+    their own. ``constants`` sets constants or overrides the model's values. ``int_range`` bounds
+    integer variables that the model does not bound.
 
-    ``FILE.py:NAME`` runs that file: NAME is a Description, a Task, a class with the five methods of a Python-defined task, or a
-    function that returns one of these. Built-in domains and Python files bring their own start, goal and fail: InputError
-    (``bad-option``) if one of the other arguments is given with them.
+    ``FILE.py:NAME`` runs that file: NAME is a Description, a Task, a class with the five methods
+    of a Python-defined task, or a function that returns one of these. Built-in domains and Python
+    files take none of the other arguments: InputError (``bad-option``) if one is given.
     """
     text = str(source)
     file, _, name = text.rpartition(":")
@@ -105,12 +105,14 @@ def _python_task(file: Path, name: str) -> Task | PythonTask:
 
 
 def as_task(thing: Any, *, name: str = "task") -> Task | PythonTask:
-    """Return ``thing`` as a task: a Description, a Task, or an object with the methods of a Definition."""
+    """Return ``thing`` as a task: a Description, a Task, or what has the methods of a Definition."""
     if isinstance(thing, Task | PythonTask):
         return thing
     if isinstance(thing, Description):
         return thing.compile()
-    missing = [m for m in ("start", "actions", "outcomes", "is_goal", "is_fail") if not hasattr(thing, m)]
+    missing = [
+        m for m in ("start", "actions", "outcomes", "is_goal", "is_fail") if not hasattr(thing, m)
+    ]
     if missing:
         raise InputError(
             "not-a-task",

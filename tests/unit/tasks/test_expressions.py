@@ -4,7 +4,19 @@ import operator
 
 import pytest
 
-from surefoot import Description, InputError, ceil, floor, implies, ite, maximum, minimum
+from surefoot import (
+    Description,
+    InputError,
+    ceil,
+    floor,
+    implies,
+    ite,
+    log,
+    maximum,
+    minimum,
+    sign,
+    truncate,
+)
 from surefoot.tasks.expressions import (
     Array,
     all_of,
@@ -114,6 +126,9 @@ OVERLOADED = {
     "max(x, 2.5)": maximum(X, 2.5),
     "floor(r)": floor(R),
     "ceil(r)": ceil(R),
+    "trc(r)": truncate(R),
+    "sgn(r)": sign(R),
+    "log(x, 2)": log(X, 2),
     "(x + 1) * y": (X + 1) * Y,
     "x + (1 * y)": X + 1 * Y,
     "¬(x < y)": ~(X < Y),

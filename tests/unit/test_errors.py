@@ -1,0 +1,31 @@
+"""Errors as text."""
+
+import pytest
+
+from surefoot import InputError
+from surefoot.errors import shown
+
+WHERE = {
+    (None, None): "no [code]",
+    ("a.jani", None): "a.jani: no [code]",
+    (None, "/edges/3"): "/edges/3: no [code]",
+    ("a.jani", "/edges/3"): "a.jani:/edges/3: no [code]",
+    ("a\x1b[2J", None): "a\\x1b[2J: no [code]",
+}
+
+
+@pytest.mark.parametrize("where", WHERE)
+def test_text_begins_with_the_place_if_there_is_one(where):
+    file, place = where
+    assert str(InputError("code", "no", file=file, place=place)) == WHERE[where]
+    assert str(InputError("code", "no").at(file=file, place=place)) == WHERE[where]
+
+
+def test_hint_has_a_line_of_its_own():
+    assert str(InputError("code", "no", hint="yes")) == "no [code]\n  hint: yes"
+
+
+def test_shown_values_are_short():
+    assert shown("x\x1b") == "'x\\x1b'"
+    assert len(shown(10**5000)) < 100
+    assert len(shown([0] * 10**5)) <= 200
