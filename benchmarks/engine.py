@@ -1,9 +1,10 @@
-"""How fast the task engine is: against Storm's builder and against programs written by hand for one model.
+"""How fast the task engine is, beside Storm's builder and programs written by hand for one model.
 
     python -m benchmarks.engine [--data ../shared/data/jani] [--repeat 5] [--max-states 2000000]
 
-Everything is measured in one run on the same files, best of ``--repeat``, in states per second of wall time. Exploration starts
-from the models' initial values, as Storm's does. Ratios say more than rates: machines are noisy.
+Everything is measured in one run on the same files, best of ``--repeat``, in states per second of
+wall time. Exploration starts from the models' initial values, as Storm's does. Ratios say more than
+rates: machines are noisy.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import surefoot
 from benchmarks.peers.storm import conditions_of, storm_counts
+
+import surefoot
 
 HERE = Path(__file__).parent
 INSTANCES = {
@@ -61,19 +63,23 @@ def explore_rates(options: argparse.Namespace) -> dict[str, float]:
         )
         start = [task.initial_state()]
         result = best(
-            lambda task=task, start=start: surefoot.explore(task, start, max_states=options.max_states),
+            lambda task=task, start=start: surefoot.explore(
+                task, start, max_states=options.max_states
+            ),
             lambda r: r.states_per_second,
             options.repeat,
         )
         rates[name] = result.states_per_second
         beyond = result.bytes_per_state - task.core.bits / 8
-        print(f"  {name:26} {result.states:>9,} states {result.states_per_second / 1e6:6.2f} M/s"
-              f"  {beyond:5.1f} bytes per state beyond its {task.core.bits} bits")  # fmt: skip
+        print(
+            f"  {name:26} {result.states:>9,} states {result.states_per_second / 1e6:6.2f} M/s"
+            f"  {beyond:5.1f} bytes per state beyond its {task.core.bits} bits"
+        )
     return rates
 
 
 def limit_table(options: argparse.Namespace, ours: float) -> None:
-    """Print the rates of the hand-written explorers of the two-way line, and ours as a share of them."""
+    """Print the rates of the hand-written explorers, and ours as a share of them."""
     print("hand-written explorers of the two-way line (benchmarks/limit)")
     for name, text in (
         ("two_way_line", "the limit: same service (ids, growing store)"),
@@ -99,7 +105,7 @@ def limit_rate(name: str, options: argparse.Namespace) -> float:
 
 
 def storm_table(options: argparse.Namespace) -> None:
-    """Print Storm's rate and ours on an instance that Storm finishes, and whether the counts agree."""
+    """Print Storm's rate and ours on an instance that it finishes, and if the counts agree."""
     model = options.data / STORM_INSTANCE / "model.jani"
     fail, goal = conditions_of(model)
     print(f"Storm's builder on {STORM_INSTANCE} with item_cost_bound=5")
@@ -114,23 +120,28 @@ def storm_table(options: argparse.Namespace) -> None:
         lambda: surefoot.explore(task, start), lambda r: r.states_per_second, options.repeat
     )
     print(f"  Storm     {theirs['states']:>9,} states {theirs['states_per_second'] / 1e6:6.2f} M/s")
-    print(f"  surefoot  {ours.states:>9,} states {ours.states_per_second / 1e6:6.2f} M/s: "
-          f"{ours.states_per_second / theirs['states_per_second']:.0f} times Storm's rate")  # fmt: skip
+    print(
+        f"  surefoot  {ours.states:>9,} states {ours.states_per_second / 1e6:6.2f} M/s: "
+        f"{ours.states_per_second / theirs['states_per_second']:.0f} times Storm's rate"
+    )
     agree = (theirs["states"], theirs["choices"]) == (ours.states, ours.pairs)
     print(f"  states and pairs {'agree' if agree else 'DISAGREE'}")
 
 
 def loading_table(options: argparse.Namespace) -> None:
-    """Print what loading the property file with 1,000 start states costs, as a multiple of json.loads."""
+    """Print what loading a property file costs, as a multiple of json.loads."""
     path = options.data / PROPERTY_FILE
     model = path.parent / "one_way_line_15_10.jani"
     data = path.read_bytes()
     parsing = min(seconds_of(lambda: json.loads(data)) for _ in range(options.repeat))
     loading = min(
-        seconds_of(lambda: surefoot.load_task(model, properties=path)) for _ in range(options.repeat)
+        seconds_of(lambda: surefoot.load_task(model, properties=path))
+        for _ in range(options.repeat)
     )
-    print(f"loading a property file of {len(data) / 1e6:.1f} MB: {loading * 1e3:.0f} ms, "
-          f"{loading / parsing:.1f} times json.loads ({parsing * 1e3:.0f} ms)")  # fmt: skip
+    print(
+        f"loading a property file of {len(data) / 1e6:.1f} MB: {loading * 1e3:.0f} ms, "
+        f"{loading / parsing:.1f} times json.loads ({parsing * 1e3:.0f} ms)"
+    )
 
 
 def seconds_of(call: Callable[[], object]) -> float:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import random
 
 import pytest
-
-from surefoot import checker, load_task
 from tests.support.agreement import compare_declarations, compare_reachable, compare_state
 from tests.support.instances import INSTANCES, needs_data
 from tests.support.random_models import random_state
+
+from surefoot import checker, load_task
 
 STATES = 1_000
 

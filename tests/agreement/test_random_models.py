@@ -1,4 +1,4 @@
-"""5,000 random models: the core and the checker give the same answers, everywhere they are asked."""
+"""5,000 random models: the core and the checker give the same answers wherever asked."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import json
 import random
 
 import pytest
-
-from surefoot import SurefootError, checker, explore, load_task
 from tests.support.agreement import (
     answer,
     compare_declarations,
@@ -17,6 +15,8 @@ from tests.support.agreement import (
     reachable_counts,
 )
 from tests.support.random_models import is_calm, random_model, random_state
+
+from surefoot import SurefootError, checker, explore, load_task
 
 MODELS = 5_000
 PARTS = 20

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
-
 from benchmarks.peers.storm import conditions_of, storm_counts
-from surefoot import explore, load_task
 from tests.support.instances import DATA, needs_data
+
+from surefoot import explore, load_task
 
 CASES = {
     "blocksworld 4, cost 2": ("blocksworld_4_3_legacy/model.jani", 2),

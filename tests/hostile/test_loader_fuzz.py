@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from tests.fuzz_loader import fuzz
 
 FILES = 1_500

@@ -70,7 +70,9 @@ def compare_reachable(
 
 
 def reachable_counts(model: Any, starts: list[Any], *, limit: int) -> dict[str, int] | None:
-    """Return the counts of ``explore`` found by a plain breadth-first search; None beyond ``limit`` states."""
+    """Return the counts of ``explore`` found by a plain breadth-first search; None beyond ``limit``
+    states.
+    """
     counts = dict.fromkeys(("states", "pairs", "outcomes", "fail", "goal", "dead_ends"), 0)
     depth_of = {tuple(sorted(state.items())): 0 for state in starts}
     queue = list(depth_of)

@@ -415,9 +415,7 @@ def _array_value(
     cell = _Variable(variable.name, variable.type, variable.lower, variable.upper, length=1)
     if expressions.random() < 0.4:
         name = expressions._bound_name("i")
-        exp = expressions._with_names(
-            [("int", name)], lambda: _fitting_value(expressions, cell)
-        )
+        exp = expressions._with_names([("int", name)], lambda: _fitting_value(expressions, cell))
         return {"op": "ac", "var": name, "length": variable.length, "exp": exp}
     values = [_fitting_value(expressions, cell) for _ in range(variable.length)]
     return {"op": "av", "elements": values}
@@ -770,8 +768,12 @@ class _ModelWriter:
             variable.lower, variable.upper = self._integer_range()
             lower = self._integer_expression(variable.lower)
             upper = self._integer_expression(variable.upper)
-        return {"kind": "bounded", "base": variable.type, "lower-bound": lower,
-                "upper-bound": upper}
+        return {
+            "kind": "bounded",
+            "base": variable.type,
+            "lower-bound": lower,
+            "upper-bound": upper,
+        }
 
     def _integer_range(self) -> tuple[int, int]:
         size = self.pick((2, 3, 3, 4, 5, 8))
@@ -837,11 +839,13 @@ class _ModelWriter:
             type_name = self.pick(TYPES)
             parameters = [(self.pick(TYPES), f"p{j}") for j in range(self.pick((0, 1, 1, 2)))]
             body = expressions._with_names(
-                parameters, lambda type_name=type_name: expressions.of(type_name, 2)  # type: ignore[misc]
+                parameters,
+                lambda type_name=type_name: expressions.of(type_name, 2),  # type: ignore[misc]
             )
             declared = [{"name": name, "type": t} for t, name in parameters]
-            result.append({"name": f"{prefix}{k}", "type": type_name, "parameters": declared,
-                           "body": body})
+            result.append(
+                {"name": f"{prefix}{k}", "type": type_name, "parameters": declared, "body": body}
+            )
             types = tuple(t for t, _ in parameters)
             scope.functions[type_name].append(_Function(f"{prefix}{k}", type_name, types))
         return result
@@ -859,13 +863,15 @@ class _ModelWriter:
         if variable.lower is None:
             return _node(self.pick(("<", "≥")), exp, self.pick((-1, 0, 1.5)))
         lower, upper = variable.lower, variable.upper
-        return self.pick((
-            _node("<", exp, upper),
-            _node("≤", exp, _node("-", upper, 1)),
-            _node(">", exp, lower),
-            _node("≥", exp, lower),
-            _node("≠", exp, upper),
-        ))
+        return self.pick(
+            (
+                _node("<", exp, upper),
+                _node("≤", exp, _node("-", upper, 1)),
+                _node(">", exp, lower),
+                _node("≥", exp, lower),
+                _node("≠", exp, upper),
+            )
+        )
 
     # system
 
@@ -883,8 +889,17 @@ class _ModelWriter:
             owned = variables[position :: len(names)]  # who may write without conflict
             writable = list(variables) if is_shared else [] if is_twice else owned
             shown = [] if is_twice else [v for v in owned if v.is_transient]
-            plan = _Plan(name, scope, variables, writable, shown, actions, self.probabilities,
-                         is_lts, 2 if is_twice else 1)
+            plan = _Plan(
+                name,
+                scope,
+                variables,
+                writable,
+                shown,
+                actions,
+                self.probabilities,
+                is_lts,
+                2 if is_twice else 1,
+            )
             automata.append(_AutomatonWriter(self, plan).automaton())
         elements = names + ([names[0]] if is_doubled else [])
         if len(names) > 1 and self.random() < 0.04:
@@ -1224,19 +1239,21 @@ def _system_features(model: Json) -> Iterator[str]:
         for a in model["automata"] if a["name"] in elements
         for e in a["edges"] if "action" in e
     }  # fmt: skip
-    yield from _named({
-        "automaton twice": len(set(elements)) < len(elements),
-        "unused automaton": not names <= set(elements),
-        "automaton named like an action": bool(names & actions),
-        "label in no sync": not labels <= listed,
-        "null in sync": any(None in sync["synchronise"] for sync in syncs),
-        "sync without result": len(results) < len(syncs),
-        "two syncs with one result": len(set(results)) < len(results),
-        "no syncs": "syncs" not in model["system"],
-        "restrict-initial of model": "restrict-initial" in model,
-        "global function": "functions" in model,
-        "array from array": any(_array_copies(model)),
-    })
+    yield from _named(
+        {
+            "automaton twice": len(set(elements)) < len(elements),
+            "unused automaton": not names <= set(elements),
+            "automaton named like an action": bool(names & actions),
+            "label in no sync": not labels <= listed,
+            "null in sync": any(None in sync["synchronise"] for sync in syncs),
+            "sync without result": len(results) < len(syncs),
+            "two syncs with one result": len(set(results)) < len(results),
+            "no syncs": "syncs" not in model["system"],
+            "restrict-initial of model": "restrict-initial" in model,
+            "global function": "functions" in model,
+            "array from array": any(_array_copies(model)),
+        }
+    )
 
 
 def _array_copies(model: Json) -> Iterator[bool]:
@@ -1253,14 +1270,17 @@ def _array_copies(model: Json) -> Iterator[bool]:
 def _property_features(model: Json) -> Iterator[str]:
     properties = [p["expression"] for p in model.get("properties", ())]
     tasks = [p for p in properties if p["op"] == "PA"]
-    yield from _named({
-        "no property": not properties,
-        "standard property": len(tasks) < len(properties),
-    })
+    yield from _named(
+        {
+            "no property": not properties,
+            "standard property": len(tasks) < len(properties),
+        }
+    )
     for task in tasks:
         start = task.get("start")
-        yield from _named({"no start": start is None, "fail": "reach" in task,
-                           "goal": "objective" in task})
+        yield from _named(
+            {"no start": start is None, "fail": "reach" in task, "goal": "objective" in task}
+        )
         conditions = [task.get("reach"), task.get("objective", {}).get("goal")]
         if start is not None and start["op"] == "state-condition":
             yield "start condition with locations" if "locations" in start else "start condition"
@@ -1271,10 +1291,12 @@ def _property_features(model: Json) -> Iterator[str]:
             yield "states-values"
             sizes = {len(entry["variables"]) for entry in start["values"]}
             has_locations = any("locations" in entry for entry in start["values"])
-            yield from _named({
-                "partial states-values": min(sizes) < len(model["variables"]),
-                "states-values with locations": has_locations,
-            })
+            yield from _named(
+                {
+                    "partial states-values": min(sizes) < len(model["variables"]),
+                    "states-values with locations": has_locations,
+                }
+            )
 
 
 def _named(claims: dict[str, bool]) -> Iterator[str]:

@@ -17,7 +17,7 @@ from surefoot.tasks.description import Description
 from surefoot.tasks.expressions import Expr, all_of
 
 VARIANTS = ("det", "icy", "icy-park")
-MAX_EDGES = 200_000
+MAX_EDGES = 20_000
 Changes = dict[Expr, object]
 
 

@@ -105,7 +105,7 @@ def _python_task(file: Path, name: str) -> Task | PythonTask:
 
 
 def as_task(thing: Any, *, name: str = "task") -> Task | PythonTask:
-    """Return ``thing`` as a task: a Description, a Task, or what has the methods of a Definition."""
+    """Return ``thing`` as a task: a Description, a Task, or an object like a Definition."""
     if isinstance(thing, Task | PythonTask):
         return thing
     if isinstance(thing, Description):

@@ -1,6 +1,7 @@
 """A task as plain data, before it is compiled.
 
-:class:`Description` is what every loader and every domain generator fills in, and how users write a task by hand::
+:class:`Description` is what every loader and every domain generator fills in, and how users write a
+task by hand::
 
     lamp = Description("lamp")
     x = lamp.int("x", 0, 3, initial=0)
@@ -11,12 +12,13 @@
     lamp.fail(x == 3)
     task = lamp.compile()
 
-Names are checked as they are used, types as expressions are built; ``compile`` checks the rest and hands everything to the
-core once.
+Names are checked as they are used, types as expressions are built; ``compile`` checks the rest and
+hands everything to the core once.
 """
 
 from __future__ import annotations
 
+import builtins
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -47,7 +49,8 @@ class Variable:
     """A state variable (or, if ``is_scratch``, a transient one) with its bounds.
 
     ``initial`` is its initial value; None stands for *any value of the range*. ``labels`` names the
-    values of a location variable. Cells of an array are variables of their own, ``array[0]`` and so on.
+    values of a location variable. Cells of an array are variables of their own, ``array[0]`` and so
+    on.
     """
 
     name: str
@@ -62,7 +65,9 @@ class Variable:
 
 @dataclass(frozen=True)
 class Assignment:
-    """``target := value``, or any integer from ``lower`` to ``upper``. ``index`` is the group it runs in."""
+    """``target := value``, or any integer from ``lower`` to ``upper``. ``index`` is the group it
+    runs in.
+    """
 
     target: Expr
     value: Expr | None = None
@@ -117,7 +122,9 @@ class Description:
 
     # -- variables ---------------------------------------------------------------------------
 
-    def int(self, name: str, lower: int, upper: int, *, initial: int | None = None, **more: Any) -> Expr:
+    def int(
+        self, name: str, lower: int, upper: int, *, initial: int | None = None, **more: Any
+    ) -> Expr:
         """Declare an integer variable with values ``lower`` to ``upper`` and return it."""
         _check_int_bounds(name, lower, upper, more.get("place"))
         return self.declare(Variable(name, "int", lower, upper, initial, **more))
@@ -135,7 +142,7 @@ class Description:
         initial: float | None = None,
         **more: Any,
     ) -> Expr:
-        """Declare a real variable and return it; without bounds it ranges over all finite doubles."""
+        """Declare a real variable and return it; without bounds it can be any finite double."""
         if not (_is_finite(lower) and _is_finite(upper)) or lower > upper:
             raise InputError(
                 "bad-bounds",
@@ -161,14 +168,14 @@ class Description:
         self,
         name: str,
         type: Type,
-        length: int,
+        length: builtins.int,
         lower: float = 0,
         upper: float = 1,
         *,
         initial: Sequence[Value] | None = None,
         **more: Any,
     ) -> Array:
-        """Declare ``length`` cells ``name[0]``, ``name[1]``, ... of one type and return the array."""
+        """Declare ``length`` cells ``name[0]``, ``name[1]``, ... and return the array."""
         if length < 1 or len(self.variables) + length > MAX_CELLS:
             raise InputError(
                 "bad-array-length", f"array {quoted(name)} cannot have {shown(length)} cells"
@@ -193,7 +200,9 @@ class Description:
     # -- actions and edges -------------------------------------------------------------------
 
     def action(self, name: str) -> str:
-        """Declare an action (edges also declare theirs) and return its name. The order is the action index."""
+        """Declare an action (edges also declare theirs) and return its name. The order is the
+        action index.
+        """
         if name not in self.actions:
             self.actions.append(name)
         return name
@@ -242,7 +251,9 @@ class Description:
     # -- start, goal, fail -------------------------------------------------------------------
 
     def start(self, *states_or_condition: Expr | Mapping[str, Value]) -> None:
-        """Set the start: one condition, or states as dictionaries (variables left out keep their initial value)."""
+        """Set the start: one condition, or states as dictionaries (variables left out keep their
+        initial value).
+        """
         if len(states_or_condition) == 1 and isinstance(states_or_condition[0], Expr):
             self.start_condition = require_bool(states_or_condition[0], "a start condition")
             self.start_states = None
@@ -279,7 +290,9 @@ class Description:
         return Task(self)
 
     def check_names(self, root: Expr) -> None:
-        """Raise InputError if the expression reads a variable or array that is not declared as it is read."""
+        """Raise InputError if the expression reads a variable or array that is not declared as it
+        is read.
+        """
         for node in postorder(root):
             if node.op == "variable":
                 self._check_type(node, self.lookup(node.value).type)
@@ -299,7 +312,7 @@ class Description:
 
 
 def check_value(of: Variable, value: object, *, code: str = "value-out-of-range") -> Value:
-    """Return ``value`` as a value of the variable. Raises InputError if type or range do not fit."""
+    """Return ``value`` as a value of the variable. Raises InputError if it does not fit."""
     if of.labels is not None and isinstance(value, str) and value in of.labels:
         return of.labels.index(value)
     if of.type == "bool" and isinstance(value, int) and value in (0, 1):
@@ -320,7 +333,8 @@ def check_value(of: Variable, value: object, *, code: str = "value-out-of-range"
     if not of.lower <= value <= of.upper:
         raise InputError(
             code,
-            f"{shown(value)} is not a value of {quoted(of.name)}: it ranges from {of.lower} to {of.upper}",
+            f"{shown(value)} is not a value of {quoted(of.name)}: "
+            f"it ranges from {of.lower} to {of.upper}",
             place=of.place,
         )
     return float(value) if of.type == "real" else value
@@ -354,11 +368,10 @@ def _check_int_bounds(name: str, lower: int, upper: int, place: str | None) -> N
     if lower > upper:
         raise InputError(
             "bad-bounds",
-            f"variable {quoted(name)} has lower bound {shown(lower)} above its upper bound {shown(upper)}",
+            f"variable {quoted(name)} has lower bound {shown(lower)} "
+            f"above its upper bound {shown(upper)}",
             place=place,
             hint="swap them",
         )
     if lower < -INT_LIMIT or upper > INT_LIMIT:
-        raise InputError(
-            "bad-bounds", f"bounds of {quoted(name)} are beyond ±2^62", place=place
-        )
+        raise InputError("bad-bounds", f"bounds of {quoted(name)} are beyond ±2^62", place=place)

@@ -1,8 +1,9 @@
 """How far a state is from fail, as an expression (algorithms of P-TEST, section on fuzzing).
 
-0 where the condition holds and positive elsewhere: for a comparison how much is missing; the sum over a conjunction; the
-minimum over a disjunction; negations are pushed inwards. On integers ``a < b`` is read as ``a + 1 <= b``. Conditions are lazy and
-the distance is not: a part that cannot be evaluated counts 1.
+0 where the condition holds and positive elsewhere: for a comparison how much is missing; the sum
+over a conjunction; the minimum over a disjunction; negations are pushed inwards. On integers ``a <
+b`` is read as ``a + 1 <= b``. Conditions are lazy and the distance is not: a part that cannot be
+evaluated counts 1.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """Expressions over the variables of a task, written with Python's operators.
 
-``x + 1 <= limit``, ``(x == 0) & ~lit``, ``ite(lit, x, 0)``: every operator makes an :class:`Expr` and
-checks the types at once. ``&``, ``|`` and ``~`` are *and*, *or* and *not* (Python's own ``and``, ``or``
-and ``not`` cannot be overloaded, and using them raises an error that says so). The meaning of every operator is in
-docs/semantics.md.
+``x + 1 <= limit``, ``(x == 0) & ~lit``, ``ite(lit, x, 0)``: every operator makes an :class:`Expr`
+and checks the types at once. ``&``, ``|`` and ``~`` are *and*, *or* and *not* (Python's own
+``and``, ``or`` and ``not`` cannot be overloaded, and using them raises an error that says so). The
+meaning of every operator is in docs/semantics.md.
 
-Expressions are immutable and may be shared; whoever walks them must do so without recursion, as they may be
-a hundred thousand levels deep.
+Expressions are immutable and may be shared; whoever walks them must do so without recursion, as
+they may be a hundred thousand levels deep.
 """
 
 from __future__ import annotations
@@ -35,9 +35,10 @@ SYMBOLS: Final = {
 class Expr:
     """One node of an expression: operator, operands, type.
 
-    ``op`` is a key of ``SYMBOLS``, or ``constant`` (``value`` is the value), ``variable`` (``value`` is the
-    name), ``cell`` (``value`` is the name of the array, the operand is the index) or ``raise`` (``value`` is the kind of
-    the evaluation error). ``guarded`` has the value of its first operand or, where that raises an error, its second, a constant.
+    ``op`` is a key of ``SYMBOLS``, or ``constant`` (``value`` is the value), ``variable``
+    (``value`` is the name), ``cell`` (``value`` is the name of the array, the operand is the index)
+    or ``raise`` (``value`` is the kind of the evaluation error). ``guarded`` has the value of its
+    first operand or, where that raises an error, its second, a constant.
     """
 
     __slots__ = ("args", "op", "type", "value")
@@ -151,7 +152,9 @@ def constant(value: object) -> Expr:
         if not math.isfinite(value):
             raise InputError("number-not-finite", "numbers must be finite")
         return Expr("constant", (), "real", value)
-    raise InputError("type-mismatch", f"{printable(repr(value))} is not a number, Boolean or expression")
+    raise InputError(
+        "type-mismatch", f"{printable(repr(value))} is not a number, Boolean or expression"
+    )
 
 
 def variable(name: str, type: Type) -> Expr:
@@ -160,7 +163,9 @@ def variable(name: str, type: Type) -> Expr:
 
 
 class Array:
-    """A fixed number of cells of one type; ``array[index]`` reads or, as target of an assignment, writes one."""
+    """A fixed number of cells of one type; ``array[index]`` reads or, as target of an assignment,
+    writes one.
+    """
 
     def __init__(self, name: str, type: Type, length: int) -> None:
         self.name = name
@@ -186,7 +191,9 @@ def as_expr(value: object) -> Expr:
 
 
 def make(op: str, *operands: object) -> Expr:
-    """Return the node ``op(operands)``. Raises InputError (``type-mismatch``) if the types do not fit."""
+    """Return the node ``op(operands)``. Raises InputError (``type-mismatch``) if the types do not
+    fit.
+    """
     args = tuple(as_expr(operand) for operand in operands)
     return Expr(op, args, _result_type(op, args))
 
@@ -320,11 +327,15 @@ def variables_in(root: Expr) -> set[str]:
 
 _ASSOCIATIVE = frozenset({"and", "or", "add", "mul"})
 _PREFIX = frozenset({"not", "neg"})
-_CALLS = frozenset({"guarded", "min", "max", "abs", "pow", "log", "floor", "ceil", "trc", "sgn", "ite"})
+_CALLS = frozenset(
+    {"guarded", "min", "max", "abs", "pow", "log", "floor", "ceil", "trc", "sgn", "ite"}
+)
 
 
 def text_of(root: Expr, limit: int = 400) -> str:
-    """Return the expression for people: infix, with names escaped, cut with an ellipsis after ``limit`` parts."""
+    """Return the expression for people: infix, with names escaped, cut with an ellipsis after
+    ``limit`` parts.
+    """
     parts: list[str] = []
     stack: list[Expr | str] = [root]
     while stack and len(parts) < limit:

@@ -1,7 +1,7 @@
 """From expressions with names to the numbered nodes the core takes.
 
-:class:`Nodes` collects the nodes of all expressions of a task: operands before their users, shared parts once,
-integers turned into reals where they meet reals.
+:class:`Nodes` collects the nodes of all expressions of a task: operands before their users, shared
+parts once, integers turned into reals where they meet reals.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import cast
 
 from surefoot import _core
 from surefoot.errors import InputError
@@ -45,7 +46,9 @@ def bits_of(value: Value, type: Type) -> int:
 
 @dataclass
 class Nodes:
-    """The nodes lowered so far. ``numbers`` says which number each variable (or array: its first cell) has."""
+    """The nodes lowered so far. ``numbers`` says which number each variable (or array: its first
+    cell) has.
+    """
 
     numbers: Mapping[str, int] = field(default_factory=dict)
     arrays: Mapping[str, Array] = field(default_factory=dict)
@@ -55,7 +58,7 @@ class Nodes:
     _kept: list[Expr] = field(default_factory=list)
 
     def add(self, root: Expr | None, *, as_type: Type | None = None) -> int:
-        """Return the number of the node for ``root`` (converted to real on request); -1 for None."""
+        """Return the number of the node for ``root``, as real on request; -1 for None."""
         if root is None:
             return NO_NODE
         if id(root) not in self._of_expr:
@@ -93,9 +96,15 @@ class Nodes:
 
     def _as(self, node: Expr, wanted: Type) -> int:
         number = self._of_expr[id(node)]
-        return self._put("to_real", "real", number) if node.type == "int" and wanted == "real" else number
+        return (
+            self._put("to_real", "real", number)
+            if node.type == "int" and wanted == "real"
+            else number
+        )
 
-    def _put(self, op: str, type: Type, a: int = -1, b: int = -1, c: int = -1, bits: int = 0) -> int:
+    def _put(
+        self, op: str, type: Type, a: int = -1, b: int = -1, c: int = -1, bits: int = 0
+    ) -> int:
         key = (_OPS[op], TYPES[type], a, b, c, bits)
         number = self._of_tuple.get(key)
         if number is None:
@@ -112,11 +121,11 @@ def constant_value(root: Expr) -> Value:
     nodes = Nodes()
     last = nodes.add(root)
     try:
-        result: Value = _core.constant_value(nodes.tuples[: last + 1])
+        result = _core.constant_value(nodes.tuples[: last + 1])
     except _core.ModelError as error:
         kind = error.args[0]
         raise InputError(kind, f"{ERROR_TEXTS[kind]} in a constant expression") from None
-    return result
+    return cast(Value, result)
 
 
 def is_constant(root: Expr) -> bool:

@@ -1,11 +1,13 @@
 """Tasks defined by Python code, for simulators that no model file describes.
 
-Write a class with five methods (:class:`Definition`) over states that are tuples, dictionaries or anything hashable, and wrap it::
+Write a class with five methods (:class:`Definition`) over states that are tuples, dictionaries or
+anything hashable, and wrap it::
 
     task = PythonTask(MySimulator(), name="simulator")
 
-Every stage takes it like any other task. Each step calls Python, so expect tens of thousands of states per
-second instead of millions. The methods must be functions of their arguments: the same state always has the same actions and outcomes.
+Every stage takes it like any other task. Each step calls Python, so expect tens of thousands of
+states per second instead of millions. The methods must be functions of their arguments: the same
+state always has the same actions and outcomes.
 """
 
 from __future__ import annotations
@@ -42,7 +44,9 @@ class Definition(Protocol):
 
 
 class PythonTask:
-    """A task whose steps Python computes. States get numbers as they are met; the core works on these."""
+    """A task whose steps Python computes. States get numbers as they are met; the core works on
+    these.
+    """
 
     file = None
     silent: frozenset[str] = frozenset()
@@ -141,7 +145,9 @@ class PythonTask:
                 )
         missing = [name for name in names if name not in state]
         if missing:
-            raise InputError("missing-variable", f"the state gives no value to {quoted(missing[0])}")
+            raise InputError(
+                "missing-variable", f"the state gives no value to {quoted(missing[0])}"
+            )
         values = tuple(state[name] for name in names)
         return values if isinstance(self._states[0], tuple) else values[0]
 

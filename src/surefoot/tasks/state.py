@@ -11,7 +11,8 @@ FAIL, GOAL = 1, 2  # kinds of states, as the core numbers them
 
 
 class State(Mapping[str, Any]):
-    """An immutable valuation, in the order of the task's variables: ``state["x"]``, ``dict(state)``.
+    """An immutable valuation, in the order of the task's variables: ``state["x"]``,
+    ``dict(state)``.
 
     Two states are equal if all their values are. ``packed`` is the form the core works on.
     """

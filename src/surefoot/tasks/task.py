@@ -1,7 +1,7 @@
 """The task: what everything else runs on.
 
-:class:`Task` is a compiled :class:`~surefoot.tasks.description.Description`. It answers questions about single states here;
-searches take ``task.core`` and never come back to Python for a state.
+:class:`Task` is a compiled :class:`~surefoot.tasks.description.Description`. It answers questions
+about single states here; searches take ``task.core`` and never come back to Python for a state.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ class Task:
     def state(self, values: Mapping[str, Any] | None = None, /, **more: Any) -> State:
         """Return the state with these values; every variable must be given, in its range.
 
-        Location variables also take the name of a location. ``task.state(x=3, y=0)``, or a dictionary for
-        names that are no Python identifiers.
+        Location variables also take the name of a location. ``task.state(x=3, y=0)``, or a
+        dictionary for names that are no Python identifiers.
         """
         given = {**(values or {}), **more}
         for name in given:
@@ -61,7 +61,8 @@ class Task:
         missing = [name for name in self.names if name not in given]
         if missing:
             raise InputError(
-                "missing-variable", f"the state gives no value to {', '.join(map(quoted, missing[:5]))}"
+                "missing-variable",
+                f"the state gives no value to {', '.join(map(quoted, missing[:5]))}",
             )
         return self._make([check_value(v, given[v.name]) for v in self.variables])
 
@@ -120,7 +121,9 @@ class Task:
         return int(self._ask(self.core.kind, self.packed(state))) == GOAL
 
     def distance_to_fail(self, state: State | Mapping[str, Any]) -> float:
-        """Return how far the state is from fail: 0 if it fails, infinity if the task has no fail condition."""
+        """Return how far the state is from fail: 0 if it fails, infinity if the task has no fail
+        condition.
+        """
         return float(self._ask(self.core.distance_to_fail, self.packed(state)))
 
     # -- start states ------------------------------------------------------------------------
@@ -131,7 +134,7 @@ class Task:
         return self._starts is None
 
     def start_source(self) -> bytes | None:
-        """Return the packed start states one after the other; None if a condition describes them."""
+        """Return the packed start states one after the other; None for a condition."""
         return self._starts
 
     def is_start(self, state: State | Mapping[str, Any]) -> bool:
@@ -142,7 +145,9 @@ class Task:
         return bool(self._ask(self.core.is_start, packed))
 
     def list_starts(self, *, max_states: int = 1_000_000, max_seconds: float = 60.0) -> list[State]:
-        """Return all start states, each once. Raises OutOfBudget if there are more than ``max_states``."""
+        """Return all start states, each once. Raises OutOfBudget if there are more than
+        ``max_states``.
+        """
         if self._starts is not None:
             fits = len(self._starts) <= max_states * self.core.words * 8
             packed, ran_out = self._starts, "" if fits else "states"
@@ -162,7 +167,7 @@ class Task:
         return list(dict.fromkeys(self.unpack_all(packed)))
 
     def infinite_starts(self) -> InputError:
-        """Return the error to raise where all start states are needed but a real variable is free."""
+        """Return the error for where all start states are needed but a real one is free."""
         return InputError(
             "start-not-finite",
             "the start condition leaves a real variable free: it has infinitely many states",
@@ -173,8 +178,9 @@ class Task:
     def sample_starts(self, count: int, *, seed: int = 0, max_seconds: float = 60.0) -> list[State]:
         """Return ``count`` start states drawn uniformly and independently.
 
-        Listed starts are drawn by index; the states of a condition over integers by listing all of them; reals by rejection. Raises InputError if there is no
-        start state and OutOfBudget if neither works in time.
+        Listed starts are drawn by index; the states of a condition over integers by listing all of
+        them; reals by rejection. Raises InputError if there is no start state and OutOfBudget if
+        neither works in time.
         """
         if self._starts is not None:
             return self._sample_listed(count, seed)
@@ -185,7 +191,9 @@ class Task:
             max_seconds=max_seconds,
             max_tries=REJECTION_TRIES,
         )
-        if stopped or (len(packed) < count * self.core.words * 8 and not self.core.has_finite_starts()):
+        if stopped or (
+            len(packed) < count * self.core.words * 8 and not self.core.has_finite_starts()
+        ):
             raise OutOfBudget(
                 "start-not-sampled",
                 f"no uniform sample of the start condition within {max_seconds:g} seconds",
@@ -204,14 +212,18 @@ class Task:
         return [self.unpack(listed[i]) for i in draw_positions(count, total=len(listed), seed=seed)]
 
     def _no_start(self) -> InputError:
-        return InputError("no-start-state", "no state satisfies the start condition", file=self.file)
+        return InputError(
+            "no-start-state", "no state satisfies the start condition", file=self.file
+        )
 
     def initial_state(self) -> State:
         """Return the state of the variables' initial values. Raises InputError if one has none."""
         for v in self.variables:
             if v.initial is None:
                 raise InputError(
-                    "no-initial-value", f"variable {quoted(v.name)} has no initial value", file=self.file
+                    "no-initial-value",
+                    f"variable {quoted(v.name)} has no initial value",
+                    file=self.file,
                 )
         return self._make([v.initial for v in self.variables])
 
@@ -220,7 +232,11 @@ class Task:
         if self.description.start_condition is not None:
             return None
         if states is None:
-            return None if any(v.initial is None for v in self.variables) else self.initial_state().packed
+            return (
+                None
+                if any(v.initial is None for v in self.variables)
+                else self.initial_state().packed
+            )
         initial = {v.name: v.initial for v in self.variables if v.initial is not None}
         return b"".join(self.state({**initial, **given}).packed for given in states)
 
@@ -234,7 +250,9 @@ class Task:
 
     @property
     def sha256(self) -> str:
-        """The SHA-256 of the task as a JANI file: equal for equal tasks, whatever file they came from."""
+        """The SHA-256 of the task as a JANI file: equal for equal tasks, whatever file they came
+        from.
+        """
         from surefoot.tasks.jani.writer import json_text, to_jani
 
         digest = hashlib.sha256()
@@ -247,7 +265,10 @@ class Task:
         kind, edge, variable, value, packed = error.args
         text = ERROR_TEXTS.get(kind, kind)
         if variable >= 0:
-            names = [*self.names, *(v.name for v in self.description.variables.values() if v.is_scratch)]
+            names = [
+                *self.names,
+                *(v.name for v in self.description.variables.values() if v.is_scratch),
+            ]
             text += f": {quoted(names[variable])}"
             if value and variable < len(self.variables):
                 v = self.variables[variable]
@@ -263,7 +284,9 @@ class Task:
             f"{text}, in state {state}",
             file=self.file,
             place=place,
-            hint="mend the model: guards must keep updates within the bounds" if variable >= 0 else None,
+            hint="mend the model: guards must keep updates within the bounds"
+            if variable >= 0
+            else None,
         )
 
     def __repr__(self) -> str:
@@ -284,7 +307,7 @@ def _ordered(description: Description) -> tuple[Variable, ...]:
 
 
 class _Compiler:
-    """Turns a description into what the core takes: numbers for names, node tuples for expressions."""
+    """Turns a description into what the core takes: numbers for names, tuples for nodes."""
 
     def __init__(
         self, description: Description, variables: tuple[Variable, ...], actions: dict[str, int]
@@ -376,7 +399,8 @@ def _check_interval(a: Assignment) -> None:
         raise InputError("no-value", f"the assignment to {a.target} has neither value nor interval")
     if a.target.type != "int":
         raise InputError(
-            "type-mismatch", f"{a.target} is {a.target.type}: only integers are chosen from intervals"
+            "type-mismatch",
+            f"{a.target} is {a.target.type}: only integers are chosen from intervals",
         )
 
 
@@ -385,5 +409,3 @@ def _check_assignable(target: Expr, value: Expr) -> None:
         raise InputError(
             "type-mismatch", f"{target} is {target.type}: a value of type {value.type} does not fit"
         )
-
-
