@@ -14,6 +14,7 @@ from surefoot.tasks.python_task import PythonTask
 from surefoot.tasks.task import Task, split_states
 
 POLICIES = ("random", "first")
+MAX_RUNS = 1_000_000  # all runs are kept in memory
 
 
 def simulate(
@@ -36,6 +37,10 @@ def simulate(
             "unknown-policy",
             f"there is no policy {quoted(how.policy)}",
             hint=nearest_hint(how.policy, POLICIES) or "policies are: random, first",
+        )
+    if how.runs is not None and how.runs > MAX_RUNS:
+        raise InputError(
+            "bad-option", f"runs must be at most {MAX_RUNS:,}", hint="use --seed for more"
         )
     begin = time.perf_counter()
     starts = _starts(task, states, how)

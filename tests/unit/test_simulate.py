@@ -29,6 +29,12 @@ def test_run_k_is_the_same_among_any_number():
     assert simulate(task, starts, runs=20, seed=3, max_seconds=300).runs == many
 
 
+def test_too_many_runs_are_refused_at_once():
+    with pytest.raises(InputError) as caught:
+        simulate(domain("one-way-line"), runs=10**12)
+    assert caught.value.code == "bad-option"
+
+
 @pytest.mark.parametrize("policy", ["random", "first"])
 def test_runs_follow_the_task(policy):
     task = domain("one-way-line", packages=3, locations=5, variant="icy-park")
