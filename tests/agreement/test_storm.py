@@ -45,3 +45,19 @@ def compare(task, file, constants, fail, goal):
     assert (ours.states, ours.pairs) == (theirs["states"], theirs["choices"])
     assert ours.outcomes == theirs["transitions"]
     assert ours.fail + ours.goal + ours.dead_ends == theirs["terminal"]
+
+
+WRITTEN = {
+    "deterministic line": "domain:one-way-line?packages=3&locations=5",
+    "icy line with parking": "domain:one-way-line?packages=2&locations=4&variant=icy-park",
+}
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_storm_reads_what_we_write(name, tmp_path):
+    task = load_task(WRITTEN[name])
+    path = tmp_path / "task.jani"
+    task.write_jani(path)
+    fail, goal = conditions_of(path)
+    compare(load_task(path), path, {}, fail, goal)
+    compare(task, path, {}, fail, goal)

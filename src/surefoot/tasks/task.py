@@ -6,6 +6,7 @@ about single states here; searches take ``task.core`` and never come back to Pyt
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -141,8 +142,12 @@ class Task:
         """Return whether the state is a start state."""
         packed = self.packed(state)
         if self._starts is not None:
-            return packed in set(split_states(self._starts, self.core.words))
+            return packed in self._listed_starts
         return bool(self._ask(self.core.is_start, packed))
+
+    @functools.cached_property
+    def _listed_starts(self) -> frozenset[bytes]:
+        return frozenset(split_states(self._starts or b"", self.core.words))
 
     def list_starts(self, *, max_states: int = 1_000_000, max_seconds: float = 60.0) -> list[State]:
         """Return all start states, each once. Raises OutOfBudget if there are more than
