@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from surefoot import _core
+from surefoot.errors import InputError
 from surefoot.options import ExploreOptions, chosen
 from surefoot.results import ExploreResult
 from surefoot.tasks.python_task import PythonTask
+from surefoot.tasks.state import listed
 from surefoot.tasks.task import Task
 
 ProgressCallback = Callable[[int, int, int, int, float], object]
@@ -27,10 +29,11 @@ def explore(
     Options are those of :class:`ExploreOptions`, also as keywords: ``explore(task,
     max_states=1000)``; keywords win over ``options``. ``progress`` is called about ten times a
     second with states, expanded, depth, bytes and seconds. A start condition is listed first;
-    raises InputError if it leaves a real variable free, as it then has infinitely many states.
+    raises InputError if it leaves a real variable free, as it then has infinitely many states, or
+    if there is no start state.
     """
     limits = _limits(chosen(ExploreOptions, options, changes), progress)
-    packed = task.start_source() if states is None else b"".join(map(task.packed, states))
+    packed = task.start_source() if states is None else b"".join(map(task.packed, listed(states)))
     try:
         if packed is not None:
             counts = _core.explore_states(task.core, packed, **limits)
@@ -39,6 +42,8 @@ def explore(
             counts = _explore_condition(task, limits)
     except _core.ModelError as error:
         raise task.model_error(error) from None
+    if counts["starts"] == 0 and not counts["stopped"]:
+        raise InputError("no-start-state", "there is no state to start from", file=task.file)
     return _result(counts)
 
 

@@ -11,6 +11,7 @@ from surefoot.errors import InputError, OutOfBudget, nearest_hint, quoted
 from surefoot.options import SimulateOptions, chosen
 from surefoot.results import Run, SimulateResult
 from surefoot.tasks.python_task import PythonTask
+from surefoot.tasks.state import listed
 from surefoot.tasks.task import Task, split_states
 
 POLICIES = ("random", "first")
@@ -56,7 +57,7 @@ def _starts(
         count = 1 if how.runs is None else how.runs
         drawn = task.sample_starts(count, seed=how.seed, max_seconds=how.max_seconds)
         return [state.packed for state in drawn]
-    packed = [task.packed(state) for state in states]
+    packed = [task.packed(state) for state in listed(states)]
     if not packed:
         raise InputError("no-start-state", "no state to start from was given")
     return packed

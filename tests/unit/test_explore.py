@@ -80,14 +80,16 @@ def test_explore_counts_like_a_plain_search():
     sizes = []
     for _ in range(150):
         task = random_description(rng).compile()
-        expected = plain_counts(task, task.list_starts())
+        starts = task.list_starts()
+        if not starts:
+            assert_no_start(task)
+            continue
+        expected = plain_counts(task, starts)
         found = explore(task)
         assert {name: getattr(found, name) for name in NAMES} == expected
         assert found.complete
         assert found.starts_complete
         sizes.append(found.states)
-        if found.states == 0:
-            continue
         exact = explore(task, max_states=found.states)
         assert {name: getattr(exact, name) for name in NAMES} == expected
         assert exact.complete
@@ -95,6 +97,12 @@ def test_explore_counts_like_a_plain_search():
         assert (cut.states, cut.complete, cut.stopped) == (found.states - 1, False, "states")
         assert cut.starts_complete == (found.states - 1 >= found.starts)
     assert max(sizes) > 50
+
+
+def assert_no_start(task, *states):
+    with pytest.raises(InputError) as caught:
+        explore(task, *states)
+    assert caught.value.code == "no-start-state"
 
 
 def counter(bits=40):
@@ -160,7 +168,8 @@ def test_given_states_replace_the_starts_and_count_once():
     counts = explore(task, [{"x": 6}, {"x": 7}, {"x": 6}])
     assert (counts.starts, counts.states, counts.depth) == (2, 2, 0)
     assert explore(task, iter([task.state(x=6)])).depth == 1
-    assert explore(task, []).states == 0
+    assert explore(task, {"x": 6}).depth == 1
+    assert_no_start(task, [])
     with pytest.raises(InputError):
         explore(task, [{"x": 8}])
 

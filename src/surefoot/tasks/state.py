@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from surefoot.errors import printable
@@ -63,3 +63,8 @@ class State(Mapping[str, Any]):
 
 def _shown(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else printable(str(value))
+
+
+def listed(states: Iterable[Any] | Mapping[str, Any]) -> list[Any]:
+    """Return the states as a list; one state alone will do."""
+    return [states] if isinstance(states, Mapping) else list(states)
