@@ -48,20 +48,24 @@ inline nb::bytes to_bytes(const Word* words, std::size_t count) {
     return nb::bytes(reinterpret_cast<const char*>(words), count * sizeof(Word));
 }
 
-// The words of one or more packed states. Throws if the length does not fit.
-inline std::vector<Word> to_words(const nb::bytes& bytes, std::size_t words_per_state) {
-    if (bytes.size() % (words_per_state * sizeof(Word)) != 0)
-        throw std::invalid_argument("not a packed state of this task");
-    std::vector<Word> words(bytes.size() / sizeof(Word));
-    std::memcpy(words.data(), bytes.c_str(), bytes.size());
+// The words of one or more packed states. Throws if they are not states of the task.
+inline std::vector<Word> to_words(const Task& task, const nb::bytes& bytes) {
+    const std::size_t width = task.words();
+    const bool has_right_size = bytes.size() % (width * sizeof(Word)) == 0;
+    std::vector<Word> words(has_right_size ? bytes.size() / sizeof(Word) : 0);
+    std::memcpy(words.data(), bytes.c_str(), words.size() * sizeof(Word));
+    bool are_states = has_right_size;
+    for (std::size_t at = 0; at < words.size(); at += width)
+        are_states &= task.is_state(words.data() + at);
+    if (!are_states) throw std::invalid_argument("not a packed state of this task");
     return words;
 }
 
 // The words of exactly one packed state.
-inline std::vector<Word> to_state(const nb::bytes& bytes, std::size_t words_per_state) {
-    if (bytes.size() != words_per_state * sizeof(Word))
+inline std::vector<Word> to_state(const Task& task, const nb::bytes& bytes) {
+    if (bytes.size() != task.words() * sizeof(Word))
         throw std::invalid_argument("not a packed state of this task");
-    return to_words(bytes, words_per_state);
+    return to_words(task, bytes);
 }
 
 }  // namespace surefoot

@@ -20,6 +20,9 @@ public:
     std::size_t num_actions() const override { return num_actions_; }
     std::size_t first_silent() const override { return num_actions_; }
     bool is_slow() const override { return true; }
+    bool is_state(const Word*) const override {
+        return true;
+    }  // the table on the Python side knows
     std::unique_ptr<Stepper> stepper() const override;
 
     // The callables lead back to the Python object that owns this task: the garbage collector must

@@ -48,7 +48,7 @@ nb::dict explore_from(const Task& task, const StartSource& starts, PythonBudget&
 
 nb::dict explore_states(const Task& task, const nb::bytes& states, double max_seconds,
                         std::uint64_t max_bytes, std::uint64_t max_states, nb::object progress) {
-    const std::vector<Word> words = to_words(states, task.words());
+    const std::vector<Word> words = to_words(task, states);
     PythonBudget budget(max_seconds, max_bytes, max_states, std::move(progress));
     return explore_from(task, listed(words, task.words()), budget);
 }
@@ -66,7 +66,7 @@ nb::tuple simulate_run(const Task& task, const nb::bytes& start, const std::stri
                        std::uint64_t max_steps, std::uint64_t seed, std::uint64_t run_number,
                        double max_seconds, std::uint64_t max_bytes) {
     static const char* const results[] = {"fail", "goal", "dead_end", "cut"};
-    const std::vector<Word> state = to_state(start, task.words());
+    const std::vector<Word> state = to_state(task, start);
     PythonBudget budget(max_seconds, max_bytes, ~std::uint64_t{0}, nb::none());
     if (task.is_slow()) budget.budget().look_always();
     Run run;

@@ -95,7 +95,7 @@ nb::bytes pack(const CompiledTask& task, const std::vector<std::int64_t>& values
 }
 
 nb::tuple unpack(const CompiledTask& task, const nb::bytes& bytes) {
-    const std::vector<Word> state = to_state(bytes, task.words());
+    const std::vector<Word> state = to_state(task, bytes);
     nb::list values;
     for (std::size_t v = 0; v < task.layout().num_variables(); ++v) {
         const std::int64_t bits = task.layout().value(state.data(), v);
@@ -180,7 +180,7 @@ nb::dict error_numbers() {
 
 template <typename Call>
 auto with_stepper(const Task& task, const nb::bytes& bytes, Call call) {
-    const std::vector<Word> state = to_state(bytes, task.words());
+    const std::vector<Word> state = to_state(task, bytes);
     const std::unique_ptr<Stepper> stepper = task.stepper();
     return call(*stepper, state.data());
 }
@@ -257,24 +257,25 @@ void bind_task(nb::module_& module) {
         .def(
             "is_start",
             [](const CompiledTask& task, const nb::bytes& state) {
-                return task.is_start(to_state(state, task.words()).data());
+                return task.is_start(to_state(task, state).data());
             },
             "state"_a, "Return whether the start condition holds.")
         .def(
             "is_goal_condition",
             [](const CompiledTask& task, const nb::bytes& state) {
-                return task.is_goal_condition(to_state(state, task.words()).data());
+                return task.is_goal_condition(to_state(task, state).data());
             },
             "state"_a, "Return whether the goal condition holds, whatever the fail condition says.")
         .def(
             "distance_to_fail",
             [](const CompiledTask& task, const nb::bytes& state) {
-                return task.distance_to_fail(to_state(state, task.words()).data());
+                return task.distance_to_fail(to_state(task, state).data());
             },
             "state"_a, "Return how far the state is from fail.")
         .def(
             "has_finite_starts",
             [](const CompiledTask& task) { return StartEnumerator(task).is_finite(); },
+            nb::call_guard<nb::gil_scoped_release>(),
             "Return whether the start condition leaves no real variable a choice.")
         .def("list_starts", &list_starts, nb::kw_only(), "max_states"_a, "max_seconds"_a,
              "Return the states of the start condition one after the other, and what ran out "

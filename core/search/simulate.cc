@@ -28,6 +28,8 @@ public:
         const ActionId action = decide();
         stepper_->outcomes(state_.data(), action, expansion_);
         const std::size_t width = task_.words();
+        if (expansion_.words.size() == 0)
+            throw std::runtime_error("an applicable action has no outcome");
         const Word* const from =
             expansion_.words.data() + random_.below(expansion_.words.size() / width) * width;
         run.states.insert(run.states.end(), from, from + width);
@@ -61,6 +63,8 @@ Run simulate(const Task& task, const Word* start, SimplePolicy policy, std::uint
     Run run;
     run.states.assign(start, start + task.words());
     Walker walker(task, policy, random);
+    run.stopped = budget.look({});
+    if (run.stopped != StopReason::none) return run;
     while (walker.step(run, run.actions.size() >= max_steps)) {
         const std::uint64_t bytes = run.states.size() * sizeof(Word) + run.actions.size() * 4;
         run.stopped = budget.poll({run.actions.size(), run.actions.size(), 0, bytes, 0});

@@ -50,6 +50,7 @@ public:
     std::size_t bits() const override { return layout_.bits(); }
     std::size_t num_actions() const override { return num_actions_; }
     std::size_t first_silent() const override { return first_silent_; }
+    bool is_state(const Word* state) const override { return layout_.is_state(state); }
     std::unique_ptr<Stepper> stepper() const override;
 
     const Layout& layout() const { return layout_; }

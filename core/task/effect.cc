@@ -8,7 +8,8 @@ namespace surefoot {
 
 namespace {
 
-constexpr std::size_t kMaxBranches = 1'000'000;
+constexpr std::size_t kMaxOutcomes = 1'000'000;
+constexpr std::size_t kMaxBytes = std::size_t{1} << 28;  // of the branches of one step
 
 bool is_plain(const Layout& layout, const AssignmentSpec& spec) {
     return spec.length == 0 && spec.value != kNoNode && spec.variable < layout.num_variables();
@@ -193,13 +194,15 @@ void Effect::write(Branch& branch, std::uint32_t variable, std::int64_t bits) co
 bool Effect::write_all(const Branch& from, const std::vector<Write>& writes,
                        std::vector<Branch>& to) const {
     const std::size_t begin = to.size();
-    if (begin >= kMaxBranches) return false;
+    const std::size_t branch_bytes = 64 + 8 * (from.state.size() + from.scratch.size());
+    const std::size_t max_branches = std::min(kMaxOutcomes, kMaxBytes / branch_bytes);
+    if (begin >= max_branches) return false;
     to.push_back(from);
     for (const Write& w : writes) {
         const std::size_t count = to.size();
         const auto values =
             static_cast<std::uint64_t>(w.upper) - static_cast<std::uint64_t>(w.lower) + 1;
-        if (values > kMaxBranches || begin + (count - begin) * values > kMaxBranches) return false;
+        if (values > max_branches || begin + (count - begin) * values > max_branches) return false;
         for (std::size_t i = begin; i < count; ++i) {
             for (std::uint64_t k = 1; k < values; ++k) {
                 Branch branch = to[i];

@@ -199,10 +199,13 @@ Range Pool::range_of(const Node& node) const {
                        : integers(node.bits, node.bits);
         case Op::variable: return variable(node.a);
         case Op::cell: {
-            Range range = variable(node.b);
-            for (std::uint32_t i = 1; i < node.c; ++i) {
-                range = without_raising(hull(range, variable(node.b + i), node.type));
+            const auto [known, is_new] =
+                cell_ranges_.try_emplace({node.b, node.c}, variable(node.b));
+            for (std::uint32_t i = 1; is_new && i < node.c; ++i) {
+                known->second =
+                    without_raising(hull(known->second, variable(node.b + i), node.type));
             }
+            Range range = known->second;
             const Range& at = operand(node.a);
             range.raises_here = at.lo < 0 || at.hi >= static_cast<std::int64_t>(node.c);
             return range;
@@ -238,7 +241,7 @@ Range Pool::range_of(const Node& node) const {
     }
 }
 
-std::vector<std::uint32_t> Pool::variables_of(NodeId root) const {
+std::vector<std::uint32_t> Pool::variables_of(NodeId root, std::size_t limit) const {
     std::vector<std::uint32_t> variables;
     std::vector<NodeId> open{root};
     std::vector<NodeId> seen;
@@ -252,7 +255,8 @@ std::vector<std::uint32_t> Pool::variables_of(NodeId root) const {
         const Node& node = nodes_[id];
         if (node.op == Op::variable) variables.push_back(node.a);
         if (node.op == Op::cell) {
-            for (std::uint32_t i = 0; i < node.c; ++i) variables.push_back(node.b + i);
+            const std::size_t count = std::min<std::size_t>(node.c, limit + 1);
+            for (std::uint32_t i = 0; i < count; ++i) variables.push_back(node.b + i);
         }
         const NodeId operands[] = {node.a, node.b, node.c};
         for (int i = 0; i < operand_count(node.op); ++i) {

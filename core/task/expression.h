@@ -13,6 +13,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "task/layout.h"
@@ -94,8 +95,10 @@ public:
     std::size_t size() const { return nodes_.size(); }
     const Layout& layout() const { return *layout_; }
 
-    // The variables read by the expression, ascending; a cell reads the whole array.
-    std::vector<std::uint32_t> variables_of(NodeId root) const;
+    // The variables read by the expression, ascending; a cell reads the whole array. If there are
+    // more than `limit`, some `limit` + 1 of them.
+    std::vector<std::uint32_t> variables_of(NodeId root,
+                                            std::size_t limit = ~std::size_t{0} - 1) const;
 
     // The conjuncts of `root` from left to right: operands of nested conjunctions.
     std::vector<NodeId> conjuncts_of(NodeId root) const;
@@ -107,6 +110,8 @@ private:
     const Layout* layout_;
     std::vector<Node> nodes_;
     std::vector<Range> ranges_;
+    mutable std::map<std::pair<std::uint32_t, std::uint32_t>, Range>
+        cell_ranges_;  // by first and length
 };
 
 }  // namespace surefoot

@@ -8,6 +8,8 @@ namespace {
 
 constexpr std::size_t kGroupBytes = std::size_t{1}
                                     << 14;  // tables of joined variables stay in the fastest cache
+constexpr std::size_t kAllBytes = std::size_t{1} << 26;  // of all tables together
+constexpr std::size_t kMaxVariables = 64;                // of a conjunct that may be tabulated
 constexpr std::size_t kSingleBytes =
     std::size_t{1} << 22;  // a variable with more values than this is not tabulated
 
@@ -56,7 +58,7 @@ void GuardIndex::make_groups(const Pool& pool, std::span<const NodeId> condition
     for (NodeId condition : conditions) {
         if (condition == kNoNode) continue;
         for (NodeId conjunct : pool.conjuncts_of(condition)) {
-            const auto variables = pool.variables_of(conjunct);
+            const auto variables = pool.variables_of(conjunct, kMaxVariables);
             if (variables.size() == 1 && !pool.range(conjunct).raises) wanted[variables[0]] = true;
         }
     }
@@ -72,11 +74,15 @@ void GuardIndex::make_groups(const Pool& pool, std::span<const NodeId> condition
         return std::pair(x.word, x.shift) < std::pair(y.word, y.shift);
     });
     group_of_variable_.assign(layout.num_all(), -1);
+    std::size_t bytes_left = kAllBytes;
     for (std::uint32_t v : order) {
         const Field& field = layout.field(v);
         const std::uint32_t end = field.shift + field.bits;
         const bool joins = !groups_.empty() && groups_.back().word == field.word &&
                            table_bytes(end - groups_.back().shift, row_words_) <= kGroupBytes;
+        const std::size_t bytes = table_bytes(field.bits, row_words_);
+        if (!joins && bytes > bytes_left) continue;
+        if (!joins) bytes_left -= bytes;
         if (!joins) groups_.push_back({field.word, field.shift, 0, 0, {}, {}});
         Group& group = groups_.back();
         group.bits = std::max(group.bits, end - group.shift);
@@ -103,8 +109,8 @@ void GuardIndex::split(Pool& pool, std::span<const NodeId> conditions, Constants
         bool may_have_raised = false;
         for (NodeId node : pool.conjuncts_of(conditions[i])) {
             may_have_raised |= pool.range(node).raises;
-            const auto variables = pool.variables_of(node);
-            if (may_have_raised) {
+            const auto variables = pool.variables_of(node, kMaxVariables);
+            if (may_have_raised || variables.size() > kMaxVariables) {
                 left.push_back(node);
             } else if (variables.empty()) {
                 if (!Evaluator(pool, node).holds()) always_[i / 64] &= ~(Word{1} << (i % 64));
@@ -124,7 +130,10 @@ void GuardIndex::split(Pool& pool, std::span<const NodeId> conditions, Constants
         residuals_.emplace_back(pool, std::span(&residual, 1), constants);
         max_registers_ = std::max(max_registers_, residuals_.back().num_registers());
     }
-    for (std::size_t g = 0; g < groups_.size(); ++g) tabulate(pool, groups_[g], tabulated[g]);
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+        if (!tabulated[g].empty()) tabulate(pool, groups_[g], tabulated[g]);
+    }
+    std::erase_if(groups_, [](const Group& group) { return group.rows.empty(); });
 }
 
 // Tabulating evaluates the conjunct for every value; whether there is work left for that.

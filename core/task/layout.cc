@@ -1,5 +1,6 @@
 #include "task/layout.h"
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace surefoot {
@@ -59,6 +60,16 @@ void Layout::place_fields() {
         used[word] += field.bits;
     }
     words_ = used.empty() ? 1 : used.size();
+}
+
+bool Layout::is_state(const Word* state) const {
+    std::vector<Word> again(words_, 0);
+    for (std::size_t v = 0; v < num_state_variables_; ++v) {
+        const std::int64_t bits = value(state, v);
+        if (!fits(v, bits)) return false;
+        set(again.data(), v, bits);
+    }
+    return std::equal(again.begin(), again.end(), state);
 }
 
 }  // namespace surefoot

@@ -80,6 +80,9 @@ public:
                     static_cast<std::uint64_t>(bits) - static_cast<std::uint64_t>(field.lower));
     }
 
+    // Whether every field holds a value of its variable and all other bits are 0.
+    bool is_state(const Word* state) const;
+
 private:
     void place_fields();
 

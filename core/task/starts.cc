@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t kMaxListedDomain = std::uint64_t{1} << 20;
 constexpr std::size_t kMaxSumNodes = 100'000;
-constexpr std::uint64_t kMaxFilterWork = std::uint64_t{1} << 25;  // instructions for one conjunct
+constexpr int kTriesPerCall = 1000;
 constexpr __int128 kUnbounded = static_cast<__int128>(1) << 100;
 
 Op mirrored(Op op) {
@@ -142,7 +142,9 @@ bool StartEnumerator::filter(NodeId node, std::uint32_t variable) {
     if (size >= kMaxListedDomain) return false;
     Constants constants;
     const Program program(pool_, std::span(&node, 1), constants);
-    if (size * program.size() > kMaxFilterWork) return false;
+    const std::uint64_t work = (size + 1) * (program.size() + 1);
+    if (work > filter_work_left_) return false;
+    filter_work_left_ -= work;
     Registers registers(constants, program.num_registers());
     std::vector<Word> state(layout_.words());
     if (domain.allowed.empty()) domain.allowed.assign(size + 1, true);
@@ -264,19 +266,21 @@ bool StartEnumerator::passes_checks(Walk& walk, std::size_t depth) const {
     return true;
 }
 
-// Go on to the next value of variable `depth` that passes; false if there is none left.
-bool StartEnumerator::next_value(Walk& walk, std::size_t depth) const {
+// Go on to the next value of variable `depth` that passes. Tries a bounded number of values, so
+// that the caller can look at the clock.
+StartEnumerator::Next StartEnumerator::next_value(Walk& walk, std::size_t depth) const {
     const Domain& domain = domains_[depth];
     const bool is_real = layout_.variable(depth).type == Type::real;
-    while (walk.value[depth] < walk.last[depth]) {
+    for (int tries = 0; walk.value[depth] < walk.last[depth]; ++tries) {
+        if (tries == kTriesPerCall) return Next::not_yet;
         const std::int64_t value = ++walk.value[depth];
         for (const Part& part : parts_[depth]) walk.sums[part.conjunct] += part.factor;
         if (!domain.allowed.empty() && !domain.allowed[static_cast<std::size_t>(value - domain.lo)])
             continue;
         layout_.set(walk.state.data(), depth, is_real ? as_bits(domain.real_lo) : value);
-        if (passes_checks(walk, depth)) return true;
+        if (passes_checks(walk, depth)) return Next::found;
     }
-    return false;
+    return Next::none;
 }
 
 StopReason StartEnumerator::enumerate(Budget& budget,
@@ -306,11 +310,10 @@ StopReason StartEnumerator::enumerate(Budget& budget,
             is_entered = true;
             continue;
         }
-        if (next_value(walk, depth)) {
-            ++depth;
-            is_entered = false;
-            continue;
-        }
+        const Next next = next_value(walk, depth);
+        if (next == Next::found) ++depth;
+        is_entered = next != Next::found;
+        if (next != Next::none) continue;
         leave(walk, depth);
         if (depth == 0) return StopReason::none;
         --depth;

@@ -77,7 +77,8 @@ private:
     bool add_linear(NodeId node);
     void add_check(NodeId node);
     void make_parts();
-    bool next_value(Walk& walk, std::size_t depth) const;
+    enum class Next : std::uint8_t { found, none, not_yet };
+    Next next_value(Walk& walk, std::size_t depth) const;
     bool passes_checks(Walk& walk, std::size_t depth) const;
     void leave(Walk& walk, std::size_t depth) const;
     bool enter(Walk& walk, std::size_t depth) const;
@@ -92,6 +93,7 @@ private:
     std::vector<std::vector<Program>> checks_;  // by the last variable they read
     Constants constants_;
     std::size_t num_registers_ = 0;
+    std::uint64_t filter_work_left_ = std::uint64_t{1} << 27;  // instructions, about half a second
     bool needs_final_check_ = false;
     bool is_finite_ = true;
     bool is_empty_ = false;

@@ -92,6 +92,9 @@ public:
     // Actions from here on are silent: no policy chooses them.
     virtual std::size_t first_silent() const = 0;
 
+    // Whether the words are a state: every value within its bounds, all other bits 0.
+    virtual bool is_state(const Word* state) const = 0;
+
     // Whether one step takes so long that the clock should be looked at after each.
     virtual bool is_slow() const { return false; }
 

@@ -150,7 +150,9 @@ def _static_findings(task: Task) -> Iterator[Finding]:
     fires = {edge.action for edge in d.edges}
     if idle := [action for action in task.actions if action not in fires]:
         yield Finding(
-            "action-without-edge", f"never fire, as no edge has them: actions {_named(idle)}"
+            "action-without-edge",
+            f"no edge has {counted(len(idle), 'action')} ({_named(idle)}): "
+            + _agreeing(len(idle), "it never fires", "they never fire"),
         )
     yield from _free_variables(task)
     targets = {a.target.value for e in d.edges for o in e.outcomes for a in o.assignments}
@@ -309,21 +311,18 @@ class _Walks:
 
     def findings(self) -> Iterator[Finding]:
         """Yield what was met, with the number of states in which it was."""
-        total = f"of {len(self.seen):,} sampled states"
+        total = f"of {counted(len(self.seen), 'sampled state')}"
         yield from list(self.errors.values())[:MAX_ERRORS]
         if len(self.errors) > MAX_ERRORS:
-            yield Finding(
-                "more-errors", f"{len(self.errors) - MAX_ERRORS:,} more errors of the model"
-            )
+            more = counted(len(self.errors) - MAX_ERRORS, "more error")
+            yield Finding("more-errors", f"{more} of the model")
         if count := self.counts["start-fails"]:
-            yield Finding(
-                "start-fails", f"{count:,} of {self.starts:,} sampled start states fail already"
-            )
-        for code, text in (
-            ("goal-and-fail", "satisfy goal and fail (they count as fail)"),
-            ("dead-end", "are dead ends: no action is applicable, and neither goal nor fail"),
-        ):
+            of_starts = f"of {counted(self.starts, 'sampled start state')}"
+            fail = _agreeing(count, "fails", "fail")
+            yield Finding("start-fails", f"{count:,} {of_starts} {fail} already")
+        for code in ("goal-and-fail", "dead-end"):
             if count := self.counts[code]:
+                text = _states_text(code, count)
                 yield Finding(code, f"{count:,} {total} {text}, for example {self.examples[code]}")
         if self.overlaps:
             text = (
@@ -334,12 +333,26 @@ class _Walks:
             text = "silent actions are applicable beside others (no policy takes them there)"
             yield Finding("silent-beside-others", f"{text}: {_tally(self.ignored, total)}")
         if self.out_of_time:
-            yield Finding("walk-cut", f"time ran out after {len(self.seen):,} sampled states")
+            seen = counted(len(self.seen), "sampled state")
+            yield Finding("walk-cut", f"time ran out after {seen}")
+
+
+def _states_text(code: str, count: int) -> str:
+    """Return what so many states do that were noted under this code."""
+    if code == "dead-end":
+        what = _agreeing(count, "is a dead end", "are dead ends")
+        return f"{what}: no action is applicable, and neither goal nor fail"
+    what = _agreeing(count, "satisfies", "satisfy")
+    return f"{what} goal and fail ({_agreeing(count, 'it counts', 'they count')} as fail)"
+
+
+def _agreeing(count: int, one: str, many: str) -> str:
+    return one if count == 1 else many
 
 
 def _tally(counts: Counter[str], total: str) -> str:
     parts = [f"{quoted(name)} in {count:,}" for name, count in counts.most_common(5)]
-    more = f" and {len(counts) - 5:,} more actions" if len(counts) > 5 else ""
+    more = f" and {counted(len(counts) - 5, 'more action')}" if len(counts) > 5 else ""
     return f"{', '.join(parts)} {total}{more}"
 
 
@@ -373,6 +386,7 @@ def _examine_python(task: PythonTask, options: DoctorOptions) -> DoctorReport:
             seen[state.packed] = None
             state = _python_step(task, state, rng, counts if is_new else Counter())
     example = starts[0].to_dict()
+    total = f"of {counted(len(seen), 'sampled state')}"
     return DoctorReport(
         name=task.name,
         file=None if task.file is None else str(task.file),
@@ -394,11 +408,8 @@ def _examine_python(task: PythonTask, options: DoctorOptions) -> DoctorReport:
         sampled=len(seen),
         warnings=(),
         findings=tuple(
-            Finding(code, f"{counts[code]:,} of {len(seen):,} sampled states {text}")
-            for code, text in (
-                ("dead-end", "are dead ends: no action is applicable, and neither goal nor fail"),
-                ("goal-and-fail", "satisfy goal and fail (they count as fail)"),
-            )
+            Finding(code, f"{counts[code]:,} {total} {_states_text(code, counts[code])}")
+            for code in ("dead-end", "goal-and-fail")
             if counts[code]
         ),
     )
@@ -431,8 +442,10 @@ def _report_lines(report: DoctorReport) -> Iterator[str]:
         yield f"  sha256   {report.sha256}"
     if report.edges is not None:
         yield f"  edges    {report.edges:,} with {counted(report.outcomes or 0, 'outcome')}"
-        yield f"  state    {report.bits:,} bits, {counted(report.words or 0, 'word')} of 8 bytes"
-        yield f"  guards   {counted(report.residuals or 0, 'condition')} beyond the index"
+        yield f"  state    {counted(report.bits or 0, 'bit')}, {counted(report.words or 0, 'word')} of 8 bytes"
+        need = _agreeing(report.residuals or 0, "needs", "need")
+        conditions = counted(report.residuals or 0, "condition")
+        yield f"  guards   {conditions} {need} more than table look-ups"
     yield f"  start    {report.start}"
     yield f"  goal     {report.goal or 'none'}"
     yield f"  fail     {report.fail or 'none'}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import signal
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import surefoot as package
+from surefoot.cli.progress import Progress
 from tests.cli.conftest import Surefoot, environment
 
 COMMANDS = ("doctor", "explore", "simulate")
@@ -78,6 +80,7 @@ BAD = {
     "option of JANI beside Python": (("explore", "tasks.py:lamp", "--goal", "g"), 2, "--goal"),
     "too large": (("simulate", LINE, "--seed", str(2**64)), 2, "--seed"),
     "error in the user's code": (("explore", "tasks.py:Broken"), 2, "ZeroDivisionError"),
+    "exit in the user's code": (("explore", "tasks.py:leaving"), 2, "SystemExit"),
     "error in the model": (("explore", "tasks.py:leaves"), 2, "model-out-of-range"),
     "policy file": (("simulate", LINE, "--policy", "truck.onnx"), 3, "policy-file"),
     "policy file for doctor": (("doctor", LINE, "--policy", "truck.onnx"), 3, "policy-file"),
@@ -103,6 +106,23 @@ def test_errors_are_documents_too(surefoot: Surefoot) -> None:
     assert done.document["command"] == "explore"
     assert done.document["error"]["code"] == "unknown-domain"
     assert set(done.document["error"]) == {"code", "message", "file", "place", "hint"}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_what_the_users_code_prints_is_not_the_result(surefoot: Surefoot, command: str) -> None:
+    done = surefoot(command, "tasks.py:Talking", "--json")
+    assert done.code == 0
+    assert done.document["command"] == command
+    assert "thinking about (0,)" in done.err
+
+
+@pytest.mark.parametrize("command", ("", *COMMANDS))
+def test_examples_can_be_copied_from_a_narrow_terminal(surefoot: Surefoot, command: str) -> None:
+    arguments = (command, "--help") if command else ("--help",)
+    wide, narrow = (surefoot(*arguments, COLUMNS=width).out for width in ("200", "30"))
+    examples = [line for line in wide.splitlines() if line.startswith("  surefoot ")]
+    assert examples
+    assert set(examples) <= set(narrow.splitlines())
 
 
 def test_debug_shows_the_traceback(surefoot: Surefoot) -> None:
@@ -138,7 +158,8 @@ def test_unexpected_errors(error: str, code: int, start: str) -> None:
     assert done.returncode == code
     assert done.stderr.startswith(start)
     assert "Traceback" not in done.stderr
-    assert ('"error"' in done.stdout) == (code != 141)
+    if code != 141:
+        assert set(json.loads(done.stdout)["error"]) == {"code", "message", "file", "place", "hint"}
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -167,7 +188,7 @@ def test_interrupt_stops_within_a_second() -> None:
     ) as process:
         assert process.stderr is not None
         line = process.stderr.readline()  # the first sign of life: it works
-        assert line.startswith("exploring")
+        assert line.startswith(("exploring", "listing start states"))
         begin = time.monotonic()
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=20)
@@ -182,6 +203,14 @@ def test_progress_goes_to_standard_error(surefoot: Surefoot) -> None:
     first = done.err.splitlines()[0]
     assert first.startswith("exploring: ")
     assert "states" in first
+
+
+def test_progress_while_start_states_are_listed() -> None:
+    progress = Progress("exploring")
+    progress.explored(1234, 0, 0, 0, 0.1)
+    assert progress._text() == "listing start states: 1,234, 0 s"
+    progress.explored(1234, 1, 0, 2_000_000, 0.1)
+    assert progress._text() == "exploring: 1,234 states, 1 expanded, depth 0, 2 MB, 0 s"
 
 
 def test_no_progress_on_short_work(surefoot: Surefoot) -> None:

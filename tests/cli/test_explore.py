@@ -99,6 +99,12 @@ def test_states_file_that_cannot_be_read(surefoot: Surefoot, tmp_path: Path) -> 
         assert done.err.startswith(f"error: {name}: ")
 
 
+def test_missing_states_file_is_told_like_other_missing_files(surefoot: Surefoot) -> None:
+    done = surefoot("explore", "tasks.py:lamp", "--states", "task.py")
+    hint = 'hint: did you mean "tasks.py"?'
+    assert done.err == f"error: task.py: there is no such file [file-not-found]\n  {hint}\n"
+
+
 def test_states_and_initial_exclude_each_other(surefoot: Surefoot) -> None:
     assert surefoot("explore", "tasks.py:lamp", "--states", "a", "--initial").code == 2
 

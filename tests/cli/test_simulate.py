@@ -84,7 +84,8 @@ def test_one_run_for_each_given_state(surefoot: Surefoot, tmp_path: Path) -> Non
         ("xx=1", 'no variable "xx"'),
         ("", 'no value to "x"'),
         ("x=1,x=2", '"x" is given twice'),
-        ("{", "column"),
+        ("{", "error: --state: "),
+        ("x=9", "error: --state: "),
         ("x=1,y", "error: --state: "),
     ],
 )

@@ -3,7 +3,8 @@
 One small module per command (``explore``, ``simulate``, ``doctor``). What they share is in
 ``arguments`` (how a task is given), ``state_text`` (how states are given), ``progress``, ``output``
 (tables and JSON documents) and ``failures`` (errors and exit codes). Heavy modules are imported
-where they are used, so that ``--help`` answers at once.
+where they are used, so that ``--help`` answers at once. While a command computes, what a user's
+Python file prints goes to standard error: standard output holds the result and nothing else.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from cyclopts import App, Parameter
+from cyclopts.help import DefaultFormatter
 
 from surefoot import __version__
 from surefoot.cli.doctor import doctor
@@ -29,10 +30,23 @@ def _shown_default(value: Any) -> Any:
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else value
 
 
+class _Help(DefaultFormatter):
+    """Wraps what is to be read; leaves what is to be copied, lines that are indented, in one."""
+
+    def render_description(self, console: Any, options: Any, description: Any) -> None:
+        """Print the text of a command line by line, however narrow the terminal is."""
+        from rich.text import Text
+
+        wide = console.render(description, options.update_width(1000))
+        for line in "".join(segment.text for segment in wide).splitlines():
+            console.print(Text(line.rstrip()), soft_wrap=line.startswith("  "))
+
+
 app = App(
     name="surefoot",
     help=HELP,
     help_format="plaintext",
+    help_formatter=_Help(),
     version=__version__,
     default_parameter=Parameter(negative="", show_default=_shown_default),
 )

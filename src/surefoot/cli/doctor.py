@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import time
+from contextlib import redirect_stdout
 from dataclasses import asdict
 from typing import Annotated
 
@@ -37,7 +39,7 @@ def doctor(
 
     options = checked_options(options)
     begin = time.perf_counter()
-    with Progress("examining the task"):
+    with redirect_stdout(sys.stderr), Progress("examining the task"):
         from surefoot.doctor import examine
         from surefoot.simulate import POLICIES
 

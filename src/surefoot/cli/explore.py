@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import redirect_stdout
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -42,6 +43,8 @@ def explore(
     """Count the reachable states, actions and outcomes, and how many states fail.
 
     Starts from all start states of the task, or where --states or --initial says.
+    Follows every applicable action, silent ones included, although a policy takes
+    a silent one only where nothing else is applicable.
     Exit code 0 if everything was seen, 4 if time, memory or states ran out.
 
     For example:
@@ -52,10 +55,10 @@ def explore(
     from surefoot.cli.progress import Progress
 
     options = checked_options(options)
-    with Progress("reading the task"):
+    with redirect_stdout(sys.stderr), Progress("reading the task"):
         loaded = task_arguments.load(task)
         begin = _begin(loaded, states, initial=initial)
-    with Progress("exploring") as progress:
+    with redirect_stdout(sys.stderr), Progress("exploring") as progress:
         from surefoot.explore import explore as run
 
         result = run(loaded, begin, options=options, progress=progress.explored)

@@ -38,7 +38,7 @@ def _guarded(arguments: Sequence[str], body: Callable[[], int]) -> int:
         return BROKEN_PIPE
     except KeyboardInterrupt:
         return _tell_interrupt(arguments)
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # a user's Python file may call sys.exit
         return _tell_interrupt(arguments) if _is_interrupt(error) else _tell_error(arguments, error)
     return code
 
@@ -55,22 +55,22 @@ def _is_interrupt(error: BaseException | None) -> bool:
 
 
 def _tell_interrupt(arguments: Sequence[str]) -> int:
-    error = {"code": "interrupted", "message": "interrupted"}
+    error = SurefootError("interrupted", "interrupted")
     return _tell(arguments, "interrupted", error, INTERRUPTED)
 
 
-def _tell_error(arguments: Sequence[str], error: Exception) -> int:
+def _tell_error(arguments: Sequence[str], error: BaseException) -> int:
     if os.environ.get("SUREFOOT_DEBUG"):
         traceback.print_exception(error)
     known = error if isinstance(error, SurefootError) else _translated(arguments, error)
     if known is not None:
-        return _tell(arguments, f"error: {known}", known.to_dict(), known.exit_code)
+        return _tell(arguments, f"error: {known}", known, known.exit_code)
     message = printable(f"{type(error).__name__}: {error}", limit=500)
     text = f"internal error: {message}\n  {REPORT_TO}; SUREFOOT_DEBUG=1 shows where it happened"
-    return _tell(arguments, text, {"code": "internal-error", "message": message}, INTERNAL_ERROR)
+    return _tell(arguments, text, SurefootError("internal-error", message), INTERNAL_ERROR)
 
 
-def _translated(arguments: Sequence[str], error: Exception) -> SurefootError | None:
+def _translated(arguments: Sequence[str], error: BaseException) -> SurefootError | None:
     """Return an error of the parser, of the system or of the user's Python code as one of ours."""
     from cyclopts import CycloptsError
 
@@ -90,7 +90,7 @@ def _translated(arguments: Sequence[str], error: Exception) -> SurefootError | N
     return None
 
 
-def _users_code(arguments: Sequence[str], error: Exception) -> InputError | None:
+def _users_code(arguments: Sequence[str], error: BaseException) -> InputError | None:
     """Return an error that a FILE.py:NAME task raised, with its line; None if it is another."""
     files = {Path(a.rpartition(":")[0]).resolve() for a in arguments if ".py:" in a}
     lines = [(f.filename, f.lineno) for f in traceback.extract_tb(error.__traceback__)]
@@ -103,7 +103,7 @@ def _users_code(arguments: Sequence[str], error: Exception) -> InputError | None
     return None
 
 
-def _tell(arguments: Sequence[str], text: str, error: dict[str, Any], code: int) -> int:
+def _tell(arguments: Sequence[str], text: str, error: SurefootError, code: int) -> int:
     """Write the text to standard error and, with --json, a document to standard output."""
     _write(sys.stderr, text + "\n")
     document = ""
@@ -111,8 +111,8 @@ def _tell(arguments: Sequence[str], text: str, error: dict[str, Any], code: int)
         from surefoot import __version__
         from surefoot.cli.output import json_text
 
-        content = {"surefoot": __version__, "command": _command(arguments), "error": error}
-        document = json_text(content) + "\n"
+        content = {"surefoot": __version__, "command": _command(arguments)}
+        document = json_text({**content, "error": error.to_dict()}) + "\n"
     _write(sys.stdout, document)
     return code
 

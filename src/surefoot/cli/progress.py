@@ -20,7 +20,7 @@ class Progress:
 
     def __init__(self, what: str) -> None:
         self._what = what
-        self._detail = ""
+        self._now = what
         self._begin = time.monotonic()
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
@@ -29,11 +29,11 @@ class Progress:
         self, states: int, expanded: int, depth: int, bytes_used: int, seconds: float
     ) -> None:
         """Note how far an exploration is: the callback that ``explore`` takes."""
-        if not states:
-            self._detail = ": listing the start states"
+        if not expanded:
+            self._now = f"listing start states: {states:,}"
             return
         size = f"depth {depth:,}, {bytes_used / 1e6:,.0f} MB"
-        self._detail = f": {states:,} states, {expanded:,} expanded, {size}"
+        self._now = f"{self._what}: {states:,} states, {expanded:,} expanded, {size}"
 
     def __enter__(self) -> Progress:
         self._thread.start()
@@ -49,7 +49,7 @@ class Progress:
         self._thread.join()
 
     def _text(self) -> str:
-        return f"{self._what}{self._detail}, {time.monotonic() - self._begin:.0f} s"
+        return f"{self._now}, {time.monotonic() - self._begin:.0f} s"
 
     def _watch(self) -> None:
         if self._done.wait(FIRST_SECONDS):

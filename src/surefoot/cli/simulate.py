@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
+from contextlib import redirect_stdout
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -43,7 +45,7 @@ def simulate(
     """Show runs of a policy, step by step.
 
     Runs start in random start states, or in those of --state and --states in turn:
-    one run for each of them, unless --runs says otherwise.
+    one run for each of them, unless --runs (at most 1,000,000) says otherwise.
     A run ends in a fail or goal state, in a dead end (no action is applicable), or
     is cut after --max-steps.
 
@@ -56,7 +58,7 @@ def simulate(
     from surefoot.cli.state_text import read_states, state_of
 
     options = checked_options(options)
-    with Progress("reading the task"):
+    with redirect_stdout(sys.stderr), Progress("reading the task"):
         from surefoot.simulate import POLICIES
         from surefoot.simulate import simulate as run
 
@@ -64,7 +66,7 @@ def simulate(
         loaded = task_arguments.load(task)
         starts = [state_of(loaded, text) for text in state]
         starts += read_states(loaded, states) if states is not None else []
-    with Progress("simulating"):
+    with redirect_stdout(sys.stderr), Progress("simulating"):
         result = run(loaded, starts or None, options=options)
     if json:
         given = {**asdict(options), "runs": len(result.runs)}

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from surefoot.errors import InputError, SurefootError, quoted
+from surefoot.files import _neighbour
 
 if TYPE_CHECKING:
     from surefoot.tasks.python_task import PythonTask
@@ -19,11 +20,13 @@ MAX_LINE = 10_000_000
 
 def state_of(task: Task | PythonTask, text: str) -> State:
     """Return the state ``x=3,y=0`` or of a JSON object; every variable must be there."""
-    values = _object_of(text) if text.lstrip().startswith("{") else _assignments_of(text)
     try:
-        return task.state(values)
+        is_json = text.lstrip().startswith("{")
+        return task.state(_object_of(text) if is_json else _assignments_of(text))
     except SurefootError as error:
-        raise error.at(place="--state") from None
+        # The place of the variable in the model says nothing about the command line.
+        error.file, error.place = None, "--state"
+        raise
 
 
 def read_states(task: Task | PythonTask, file: Path) -> list[State]:
@@ -53,9 +56,20 @@ def _lines(file: Path) -> Iterator[tuple[int, str]]:
                 if line.strip():
                     yield number, line
     except OSError as error:
-        raise InputError("file-not-read", error.strerror or str(error), file=str(file)) from None
+        raise _unreadable(file, error) from None
     except UnicodeDecodeError:
         raise InputError("not-utf8", "the file is not UTF-8 text", file=str(file)) from None
+
+
+def _unreadable(file: Path, error: OSError) -> InputError:
+    """Return the error in the words of ``files``, which reads no pipes; here they are welcome."""
+    if isinstance(error, FileNotFoundError | NotADirectoryError):
+        hint = _neighbour(file)
+        return InputError("file-not-found", "there is no such file", file=str(file), hint=hint)
+    if isinstance(error, IsADirectoryError):
+        return InputError("not-a-file", "this is not a regular file", file=str(file))
+    message = f"the file cannot be read: {error.strerror}"
+    return InputError("file-not-readable", message, file=str(file))
 
 
 def _object_of(text: str) -> dict[str, Any]:
@@ -95,7 +109,6 @@ def _assignment_of(text: str) -> tuple[str, Any]:
         raise InputError(
             "bad-state",
             f"{quoted(text)} is not NAME=VALUE",
-            place="--state",
             hint="a state looks like x=3,y=0 or like a JSON object",
         )
     try:

@@ -30,7 +30,7 @@ ERROR_TEXTS = {
     "conflicting-assignments": "two assignments give one variable different values",
     "empty-interval": "an interval to choose from is empty",
     "negative-probability": "a probability is negative",
-    "too-many-outcomes": "a step has more than a million outcomes",
+    "too-many-outcomes": "a step has too many outcomes",
 }
 
 NodeTuple = tuple[int, int, int, int, int, int]
