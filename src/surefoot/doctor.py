@@ -442,9 +442,10 @@ def _report_lines(report: DoctorReport) -> Iterator[str]:
         yield f"  sha256   {report.sha256}"
     if report.edges is not None:
         yield f"  edges    {report.edges:,} with {counted(report.outcomes or 0, 'outcome')}"
-        yield f"  state    {counted(report.bits or 0, 'bit')}, {counted(report.words or 0, 'word')} of 8 bytes"
-        need = _agreeing(report.residuals or 0, "needs", "need")
+        bits, words = counted(report.bits or 0, "bit"), counted(report.words or 0, "word")
+        yield f"  state    {bits}, {words} of 8 bytes"
         conditions = counted(report.residuals or 0, "condition")
+        need = _agreeing(report.residuals or 0, "needs", "need")
         yield f"  guards   {conditions} {need} more than table look-ups"
     yield f"  start    {report.start}"
     yield f"  goal     {report.goal or 'none'}"

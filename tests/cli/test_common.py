@@ -80,7 +80,7 @@ BAD = {
     "option of JANI beside Python": (("explore", "tasks.py:lamp", "--goal", "g"), 2, "--goal"),
     "too large": (("simulate", LINE, "--seed", str(2**64)), 2, "--seed"),
     "error in the user's code": (("explore", "tasks.py:Broken"), 2, "ZeroDivisionError"),
-    "exit in the user's code": (("explore", "tasks.py:leaving"), 2, "SystemExit"),
+    "exit in the user's code": (("explore", "tasks.py:Leaving"), 2, "SystemExit"),
     "error in the model": (("explore", "tasks.py:leaves"), 2, "model-out-of-range"),
     "policy file": (("simulate", LINE, "--policy", "truck.onnx"), 3, "policy-file"),
     "policy file for doctor": (("doctor", LINE, "--policy", "truck.onnx"), 3, "policy-file"),
@@ -123,6 +123,29 @@ def test_examples_can_be_copied_from_a_narrow_terminal(surefoot: Surefoot, comma
     examples = [line for line in wide.splitlines() if line.startswith("  surefoot ")]
     assert examples
     assert set(examples) <= set(narrow.splitlines())
+
+
+def test_value_of_a_boolean_constant(surefoot: Surefoot, tmp_path: Path) -> None:
+    model = {
+        "jani-version": 1,
+        "name": "m",
+        "type": "lts",
+        "constants": [{"name": "wet", "type": "bool"}],
+        "automata": [
+            {
+                "name": "a",
+                "locations": [{"name": "here"}],
+                "initial-locations": ["here"],
+                "edges": [],
+            }
+        ],
+        "system": {"elements": [{"automaton": "a"}]},
+    }
+    (tmp_path / "m.jani").write_text(json.dumps(model))
+    done = surefoot("explore", "m.jani", "--const", "wet=1")
+    assert done.code == 2
+    assert "hint: it is true or false" in done.err
+    assert surefoot("explore", "m.jani", "--const", "wet=true").code == 0
 
 
 def test_debug_shows_the_traceback(surefoot: Surefoot) -> None:
@@ -227,7 +250,7 @@ def test_reader_that_leaves_is_no_error() -> None:
         check=False,
     )
     os.close(writing)
-    assert done.stderr == b""
+    assert (done.returncode, done.stderr) == (141, b"")
 
 
 def test_full_disk_is_told(tmp_path: Path) -> None:

@@ -234,3 +234,14 @@ def test_python_task() -> None:
     assert [a.name for a in report.actions] == ["up"]
     assert [f.code for f in report.findings] == ["goal-and-fail"]
     assert "counter" in str(report)
+
+
+def test_one_state_is_spoken_of_in_the_singular() -> None:
+    d = Description("stuck")
+    x = d.bool("x", initial=False)
+    d.edge("never", guard=x, outcomes=[{}])
+    d.action("idle")
+    text = str(examine(d.compile()))
+    assert "state    1 bit, 1 word of 8 bytes" in text
+    assert 'no edge has 1 action ("idle"): it never fires [action-without-edge]' in text
+    assert "1 of 1 sampled state is a dead end: " in text

@@ -169,3 +169,11 @@ def test_the_first_action_of_run_0_does_not_depend_on_its_start():
     for start in (0, 1):
         for action in ("heads", "tails"):
             assert 60 < pairs.count((start, action)) < 140
+
+
+def test_many_short_runs_end_with_the_seconds():
+    d = Description("turn")
+    x = d.int("x", 0, 3, initial=0)
+    d.edge("turn", outcomes=[{x: (x + 1) % 4}])
+    with pytest.raises(OutOfBudget):
+        simulate(d.compile(), runs=200_000, max_steps=100, max_seconds=0.01)

@@ -38,7 +38,9 @@ def _guarded(arguments: Sequence[str], body: Callable[[], int]) -> int:
         return BROKEN_PIPE
     except KeyboardInterrupt:
         return _tell_interrupt(arguments)
-    except (Exception, SystemExit) as error:  # a user's Python file may call sys.exit
+    except SystemExit as error:
+        return _tell_exit(arguments, error)
+    except Exception as error:
         return _tell_interrupt(arguments) if _is_interrupt(error) else _tell_error(arguments, error)
     return code
 
@@ -59,7 +61,18 @@ def _tell_interrupt(arguments: Sequence[str]) -> int:
     return _tell(arguments, "interrupted", error, INTERRUPTED)
 
 
-def _tell_error(arguments: Sequence[str], error: BaseException) -> int:
+def _tell_exit(arguments: Sequence[str], error: SystemExit) -> int:
+    """Return the exit code where somebody called ``sys.exit``: rich does when its reader leaves."""
+    if isinstance(error.__context__, BrokenPipeError):
+        _silence(sys.stdout)
+        return BROKEN_PIPE
+    in_users_code = _users_code(arguments, error)
+    if in_users_code is None:
+        raise error
+    return _tell(arguments, f"error: {in_users_code}", in_users_code, in_users_code.exit_code)
+
+
+def _tell_error(arguments: Sequence[str], error: Exception) -> int:
     if os.environ.get("SUREFOOT_DEBUG"):
         traceback.print_exception(error)
     known = error if isinstance(error, SurefootError) else _translated(arguments, error)
@@ -70,7 +83,7 @@ def _tell_error(arguments: Sequence[str], error: BaseException) -> int:
     return _tell(arguments, text, SurefootError("internal-error", message), INTERNAL_ERROR)
 
 
-def _translated(arguments: Sequence[str], error: BaseException) -> SurefootError | None:
+def _translated(arguments: Sequence[str], error: Exception) -> SurefootError | None:
     """Return an error of the parser, of the system or of the user's Python code as one of ours."""
     from cyclopts import CycloptsError
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import importlib.util
+import inspect
+import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
-from surefoot.errors import InputError, nearest_hint, quoted
+from surefoot.errors import InputError, nearest_hint, quoted, shown
 from surefoot.tasks.description import Description
-from surefoot.tasks.python_task import PythonTask
+from surefoot.tasks.python_task import METHODS, PythonTask, can_be_called
 from surefoot.tasks.task import Task
 
 JANI_OPTIONS = {
@@ -48,6 +52,12 @@ def load_task(
     """
     text = str(source)
     file, _, name = text.rpartition(":")
+    if text.endswith((".py", ".py:")) and not text.startswith("domain:"):
+        raise InputError(
+            "missing-name",
+            f"{quoted(text)} does not say which task of the file is meant",
+            hint="give FILE.py:NAME",
+        )
     is_complete = text.startswith("domain:") or file.endswith(".py")
     if is_complete:
         given = (properties, property_name, start, goal, fail, constants, int_range)
@@ -58,6 +68,8 @@ def load_task(
         return domain_from_text(text)
     if file.endswith(".py"):
         return _python_task(Path(file), name)
+    if int_range is not None:
+        _check_range(int_range)
     from surefoot.tasks.jani import load_jani
 
     description = load_jani(
@@ -85,15 +97,55 @@ def _refuse(source: str, given: dict[str, Any]) -> None:
         )
 
 
+def _check_range(given: object) -> None:
+    numbers = list(given) if isinstance(given, tuple | list) else []
+    are_whole = all(isinstance(n, int) and not isinstance(n, bool) for n in numbers)
+    if len(numbers) != 2 or not are_whole or numbers[0] > numbers[1]:
+        raise InputError(
+            "bad-option",
+            f"int_range is a pair of integers, the smaller first, not {shown(given)}",
+            hint="for example int_range=(-100, 100)",
+        )
+
+
 def _python_task(file: Path, name: str) -> Task | PythonTask:
-    if not file.is_file():
+    if not os.path.isfile(file):
         raise InputError("file-not-found", f"there is no file {quoted(str(file))}")
+    with _as_script(file):
+        found = _named(_module_of(file), file, name)
+        thing = found if _is_ready(found) else _made_by(found, file, name)
+    return as_task(thing, name=name)
+
+
+@contextmanager
+def _as_script(file: Path) -> Iterator[None]:
+    """Run the body with the arguments of ``python FILE``; leaving Python is an InputError."""
+    arguments = sys.argv
+    sys.argv = [str(file)]
+    try:
+        yield
+    except SystemExit as error:
+        raise InputError(
+            "python-error",
+            f"the file raises SystemExit({shown(error.code)}) when it is run",
+            file=str(file),
+            hint='put what only a script does under if __name__ == "__main__":',
+        ) from error
+    finally:
+        sys.argv = arguments
+
+
+def _module_of(file: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(f"surefoot_user_{file.stem}", file)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
+    return module
+
+
+def _named(module: ModuleType, file: Path, name: str) -> Any:
     found = getattr(module, name, None)
     if found is None:
         raise InputError(
@@ -101,7 +153,38 @@ def _python_task(file: Path, name: str) -> Task | PythonTask:
             f"{quoted(file.name)} defines no {quoted(name)}",
             hint=nearest_hint(name, vars(module)),
         )
-    return as_task(found() if callable(found) else found, name=name)
+    return found
+
+
+def _is_ready(found: Any) -> bool:
+    """Return whether this is an object rather than a class or function that makes one."""
+    is_definition = all(hasattr(found, method) for method in METHODS)
+    return not callable(found) or (is_definition and not inspect.isclass(found))
+
+
+def _made_by(found: Any, file: Path, name: str) -> Any:
+    if not can_be_called(found):
+        raise InputError(
+            "not-a-task",
+            f"{quoted(name)} cannot be called without arguments",
+            file=str(file),
+            hint="give all arguments default values, or name a task that is made of it",
+        )
+    return found()
+
+
+def require_task(thing: Any) -> Task | PythonTask:
+    """Return ``thing`` if it is a task; else raise InputError that says how to get one from it."""
+    if isinstance(thing, Task | PythonTask):
+        return thing
+    hint = "make one with load_task, domain, Description.compile or PythonTask"
+    if isinstance(thing, Description):
+        hint = "call compile() first"
+    elif isinstance(thing, str | Path):
+        hint = "use load_task(...)"
+    elif all(hasattr(thing, method) for method in METHODS):
+        hint = "wrap it: PythonTask(...)"
+    raise InputError("not-a-task", f"{shown(thing)} is not a task", hint=hint)
 
 
 def as_task(thing: Any, *, name: str = "task") -> Task | PythonTask:
@@ -110,9 +193,7 @@ def as_task(thing: Any, *, name: str = "task") -> Task | PythonTask:
         return thing
     if isinstance(thing, Description):
         return thing.compile()
-    missing = [
-        m for m in ("start", "actions", "outcomes", "is_goal", "is_fail") if not hasattr(thing, m)
-    ]
+    missing = [m for m in METHODS if not hasattr(thing, m)]
     if missing:
         raise InputError(
             "not-a-task",

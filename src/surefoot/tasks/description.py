@@ -22,7 +22,7 @@ import builtins
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from surefoot.errors import InputError, nearest_hint, printable, quoted
 from surefoot.tasks.expressions import (
@@ -102,7 +102,7 @@ class Notice:
     place: str | None = None
 
 
-@dataclass
+@dataclass(repr=False)
 class Description:
     """See the module's docstring. ``file`` is where messages say the task came from."""
 
@@ -126,6 +126,7 @@ class Description:
         self, name: str, lower: int, upper: int, *, initial: int | None = None, **more: Any
     ) -> Expr:
         """Declare an integer variable with values ``lower`` to ``upper`` and return it."""
+        check_name(name, "variable", more.get("place"))
         _check_int_bounds(name, lower, upper, more.get("place"))
         return self.declare(Variable(name, "int", lower, upper, initial, **more))
 
@@ -143,6 +144,7 @@ class Description:
         **more: Any,
     ) -> Expr:
         """Declare a real variable and return it; without bounds it can be any finite double."""
+        check_name(name, "variable", more.get("place"))
         if not (_is_finite(lower) and _is_finite(upper)) or lower > upper:
             raise InputError(
                 "bad-bounds",
@@ -154,6 +156,7 @@ class Description:
 
     def declare(self, new: Variable) -> Expr:
         """Add a variable; its name must be new and its initial value within the bounds."""
+        check_name(new.name, "variable", new.place)
         if new.name in self.variables or new.name in self.arrays:
             raise InputError(
                 "duplicate-name", f"{quoted(new.name)} is declared twice", place=new.place
@@ -169,33 +172,51 @@ class Description:
         name: str,
         type: Type,
         length: builtins.int,
-        lower: float = 0,
-        upper: float = 1,
+        lower: float | None = None,
+        upper: float | None = None,
         *,
         initial: Sequence[Value] | None = None,
         **more: Any,
     ) -> Array:
-        """Declare ``length`` cells ``name[0]``, ``name[1]``, ... and return the array."""
-        if length < 1 or len(self.variables) + length > MAX_CELLS:
-            raise InputError(
-                "bad-array-length", f"array {quoted(name)} cannot have {shown(length)} cells"
-            )
-        if initial is not None and len(initial) != length:
-            raise InputError(
-                "bad-array-length", f"array {quoted(name)} has {length} cells, not {len(initial)}"
-            )
+        """Declare ``length`` cells ``name[0]``, ``name[1]``, ... and return the array.
+
+        Cells of type int need bounds; those of type real are unbounded without.
+        """
+        check_name(name, "array")
+        _check_cell_type(name, type)
+        self._check_length(name, length)
+        if initial is not None:
+            _check_initial_cells(name, length, initial)
         if name in self.variables or name in self.arrays:
             raise InputError("duplicate-name", f"{quoted(name)} is declared twice")
         for i in range(length):
             value = None if initial is None else initial[i]
-            if type == "real":
-                self.real(f"{name}[{i}]", lower, upper, initial=value, **more)
-            elif type == "bool":
-                self.bool(f"{name}[{i}]", initial=value, **more)  # type: ignore[arg-type]
-            else:
-                self.int(f"{name}[{i}]", lower, upper, initial=value, **more)  # type: ignore[arg-type]
+            self._declare_cell(f"{name}[{i}]", type, lower, upper, initial=value, **more)
         self.arrays[name] = Array(name, type, length)
         return self.arrays[name]
+
+    def _check_length(self, name: str, length: object) -> None:
+        is_count = isinstance(length, int) and not isinstance(length, bool) and length > 0
+        if not is_count or len(self.variables) + length > MAX_CELLS:  # type: ignore[operator]
+            raise InputError(
+                "bad-array-length", f"array {quoted(name)} cannot have {shown(length)} cells"
+            )
+
+    def _declare_cell(
+        self, name: str, type: Type, lower: float | None, upper: float | None, **more: Any
+    ) -> None:
+        if type == "bool":
+            self.bool(name, **more)
+        elif type == "real":
+            lowest = -REAL_LIMIT if lower is None else lower
+            self.real(name, lowest, REAL_LIMIT if upper is None else upper, **more)
+        elif lower is None or upper is None:
+            raise InputError(
+                "bad-bounds", f"{quoted(name)} needs a lower and an upper bound",
+                place=more.get("place"), hint="only cells of type real go without bounds",
+            )  # fmt: skip
+        else:
+            self.int(name, lower, upper, **more)  # type: ignore[arg-type]
 
     # -- actions and edges -------------------------------------------------------------------
 
@@ -203,6 +224,7 @@ class Description:
         """Declare an action (edges also declare theirs) and return its name. The order is the
         action index.
         """
+        check_name(name, "action")
         if name not in self.actions:
             self.actions.append(name)
         return name
@@ -216,24 +238,32 @@ class Description:
         place: str | None = None,
     ) -> None:
         """Add an edge. An outcome is a dictionary variable -> new value; ``{}`` changes nothing."""
-        if action not in self.silent:
-            self.action(action)
-        made = tuple(o if isinstance(o, Outcome) else self._outcome(o) for o in outcomes)
+        check_name(action, "action", place)
+        made = tuple(self._outcome(o) for o in _listed_outcomes(outcomes, action, place))
         if not made:
             raise InputError(
                 "no-outcome", f"edge of {quoted(action)} has no outcome", place=place,
                 hint="an action without effect has the one outcome {}",
             )  # fmt: skip
         if guard is not None:
-            require_bool(guard, "a guard", place)
+            guard = require_bool(guard, "a guard", place)
+        if action not in self.silent:
+            self.action(action)
         self.edges.append(Edge(action, guard, made, place))
 
-    def _outcome(self, changes: Mapping[Any, Any]) -> Outcome:
+    def _outcome(self, changes: Outcome | Mapping[Any, Any]) -> Outcome:
+        if isinstance(changes, Outcome):
+            return changes
         return Outcome(tuple(self._assignment(key, value) for key, value in changes.items()))
 
     def _assignment(self, target: Expr | str, value: object) -> Assignment:
         if isinstance(target, str):
             target = variable(target, self.lookup(target).type)
+        if not isinstance(target, Expr):
+            raise InputError(
+                "bad-target", f"cannot assign to {shown(target)}",
+                hint="an outcome maps variables, or cells of arrays, to new values",
+            )  # fmt: skip
         return Assignment(target, as_expr(value))
 
     def lookup(self, name: str, place: str | None = None) -> Variable:
@@ -254,12 +284,17 @@ class Description:
         """Set the start: one condition, or states as dictionaries (variables left out keep their
         initial value).
         """
-        if len(states_or_condition) == 1 and isinstance(states_or_condition[0], Expr):
+        states = [dict(s) for s in states_or_condition if isinstance(s, Mapping)]
+        if len(states) == len(states_or_condition):
+            self.start_states, self.start_condition = states, None
+        elif len(states_or_condition) == 1 and isinstance(states_or_condition[0], Expr | bool):
             self.start_condition = require_bool(states_or_condition[0], "a start condition")
             self.start_states = None
-            return
-        self.start_states = [dict(state) for state in states_or_condition]  # type: ignore[arg-type]
-        self.start_condition = None
+        else:
+            raise InputError(
+                "type-mismatch", "the start is one condition, or states as dictionaries",
+                hint="write start(condition) or start({...}, {...})",
+            )  # fmt: skip
 
     def goal(self, condition: Expr) -> None:
         """Set the goal condition."""
@@ -310,6 +345,30 @@ class Description:
                 hint="an expression belongs to the description that declared its variables",
             )
 
+    def __repr__(self) -> str:
+        return f"<Description {self.name!r}: {sizes_of(self)}>"
+
+
+def sizes_of(description: Description) -> str:
+    """Return ``1 variable, 2 actions, 2 edges`` of a description."""
+    counts = {
+        "variable": sum(not v.is_scratch for v in description.variables.values()),
+        "action": len(description.actions) + len(description.silent),
+        "edge": len(description.edges),
+    }
+    return ", ".join(f"{n} {what}{'' if n == 1 else 's'}" for what, n in counts.items())
+
+
+def check_name(name: object, what: str, place: str | None = None) -> None:
+    """Raise InputError unless the name is a string that is not empty."""
+    if not (isinstance(name, str) and name):
+        raise InputError(
+            "bad-name",
+            f"{shown(name)} is no name for {'an' if what[0] == 'a' else 'a'} {what}",
+            place=place,
+            hint="a name is a string that is not empty",
+        )
+
 
 def check_value(of: Variable, value: object, *, code: str = "value-out-of-range") -> Value:
     """Return ``value`` as a value of the variable. Raises InputError if it does not fit."""
@@ -358,8 +417,46 @@ def shown(value: object) -> str:
 def _is_finite(value: float) -> bool:
     try:
         return math.isfinite(value)
-    except OverflowError:
+    except (OverflowError, TypeError):
         return False
+
+
+def _check_cell_type(name: str, type: object) -> None:
+    types = get_args(Type)
+    if type not in types:
+        near = nearest_hint(type, types) if isinstance(type, str) else None
+        raise InputError(
+            "unknown-type",
+            f"array {quoted(name)} cannot have cells of type {shown(type)}",
+            hint=near or f"types are {', '.join(types)}",
+        )
+
+
+def _check_initial_cells(name: str, length: int, initial: object) -> None:
+    if not isinstance(initial, Sequence) or isinstance(initial, str | bytes):
+        raise InputError(
+            "type-mismatch",
+            f"the initial values of array {quoted(name)} are a list, not {shown(initial)}",
+        )
+    if len(initial) != length:
+        raise InputError(
+            "bad-array-length", f"array {quoted(name)} has {length} cells, not {len(initial)}"
+        )
+
+
+def _listed_outcomes(
+    outcomes: object, action: str, place: str | None
+) -> list[Outcome | Mapping[Any, Any]]:
+    is_list = isinstance(outcomes, Iterable) and not isinstance(outcomes, Mapping | str)
+    listed: list[Any] = list(outcomes) if is_list else [None]  # type: ignore[call-overload]
+    if not all(isinstance(one, Outcome | Mapping) for one in listed):
+        raise InputError(
+            "type-mismatch",
+            f"outcomes is a list of dictionaries, in an edge of {quoted(action)}",
+            place=place,
+            hint="write outcomes=[{x: 1}, {}] for two outcomes",
+        )
+    return listed
 
 
 def _check_int_bounds(name: str, lower: int, upper: int, place: str | None) -> None:

@@ -88,6 +88,9 @@ class Expr:
     def __pow__(self, other: Expr | Value) -> Expr:
         return make("pow", self, other)
 
+    def __rpow__(self, other: Expr | Value) -> Expr:
+        return make("pow", other, self)
+
     def __neg__(self) -> Expr:
         return make("neg", self)
 

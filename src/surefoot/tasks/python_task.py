@@ -12,20 +12,25 @@ state always has the same actions and outcomes.
 
 from __future__ import annotations
 
+import inspect
+import numbers
 import struct
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from surefoot import _core
-from surefoot.errors import InputError, nearest_hint, quoted
-from surefoot.tasks.sampling import draw_positions
+from surefoot.errors import InputError, nearest_hint, quoted, shown
+from surefoot.tasks.sampling import check_draw, draw_positions
 from surefoot.tasks.state import FAIL, GOAL, State
 
+METHODS = ("start", "actions", "outcomes", "is_goal", "is_fail")
 _MAX_ACTIONS = 2**31
 
 
 class Definition(Protocol):
-    """What a task is made of. States are tuples or dictionaries of plain values."""
+    """What a task is made of. States are tuples or dictionaries of plain values, all of one
+    shape: tuples of one length, dictionaries with the same keys.
+    """
 
     def start(self) -> Iterable[Any]:
         """Return all start states."""
@@ -55,10 +60,12 @@ class PythonTask:
     def __init__(
         self, definition: Definition, *, name: str = "task", names: Sequence[str] | None = None
     ) -> None:
+        _check_definition(definition)
         self.definition = definition
         self.name = name
         self._given_names = tuple(names) if names is not None else None
         self._states: list[Any] = []
+        self._first_shape: tuple[str, Any] = ("", None)
         self._numbers: dict[Hashable, int] = {}
         self._actions: list[str] = []
         self._action_numbers: dict[str, int] = {}
@@ -77,16 +84,53 @@ class PythonTask:
     # -- the core's side: numbers ------------------------------------------------------------
 
     def _number(self, state: Any) -> int:
-        key = _key(state)
-        number = self._numbers.get(key)
+        try:
+            key = _key(state)
+            number = self._numbers.get(key)
+        except TypeError as error:
+            raise InputError(
+                "bad-state",
+                f"{shown(state)} cannot be a state: {error}",
+                hint="states are tuples or dictionaries of plain values",
+            ) from error
         if number is None:
+            self._check_shape(state)
             number = self._numbers[key] = len(self._states)
             self._states.append(state)
         return number
 
-    def _action_number(self, action: str) -> int:
-        number = self._action_numbers.get(action)
+    def _check_shape(self, state: Any) -> None:
+        """Raise InputError unless the state looks like the first one."""
+        shape = _shape(state)
+        if not self._states:
+            self._check_given_names(state)
+            self._first_shape = shape
+        elif shape != self._first_shape:
+            raise InputError(
+                "bad-state",
+                f"state {shown(state)} is {_named_shape(shape)}, but the first state "
+                f"{shown(self._states[0])} is {_named_shape(self._first_shape)}",
+                hint="start() and outcomes() return lists of states, all of one shape",
+            )
+
+    def _check_given_names(self, state: Any) -> None:
+        count = len(state) if isinstance(state, tuple) else 1
+        given = self._given_names
+        if given is None or isinstance(state, Mapping) or len(given) == count:
+            return
+        raise InputError(
+            "bad-option", f"names gives {len(given)} names, but state {shown(state)} needs {count}"
+        )
+
+    def _action_number(self, action: Any, state: Any) -> int:
+        number = self._action_numbers.get(action) if isinstance(action, str) else None
         if number is None:
+            if not (isinstance(action, str) and action):
+                raise InputError(
+                    "bad-actions",
+                    f"{shown(action)} is no name of an action, in state {shown(state)}",
+                    hint="actions() returns a list of strings that are not empty",
+                )
             number = self._action_numbers[action] = len(self._actions)
             self._actions.append(action)
         return number
@@ -99,15 +143,30 @@ class PythonTask:
 
     def _applicable(self, number: int) -> list[int]:
         state = self._states[number]
-        return sorted({self._action_number(name) for name in self.definition.actions(state)})
+        names = self.definition.actions(state)
+        if type(names) is not list and not _is_listing(names):
+            raise InputError(
+                "bad-actions",
+                f"actions() returned {shown(names)}, in state {shown(state)}",
+                hint="return a list of names; an empty one makes the state terminal",
+            )
+        return sorted({self._action_number(name, state) for name in names})
 
     def _outcomes(self, number: int, action: int) -> list[int]:
         state, name = self._states[number], self._actions[action]
-        found = [self._number(s) for s in self.definition.outcomes(state, name)]
+        outcomes = self.definition.outcomes(state, name)
+        if type(outcomes) is not list and not _is_listing(outcomes, may_be_mapping=False):
+            raise InputError(
+                "bad-outcomes",
+                f"outcomes() returned {shown(outcomes)} for action {quoted(name)}, "
+                f"in state {shown(state)}",
+                hint="return a list of states, also if there is only one",
+            )
+        found = [self._number(s) for s in outcomes]
         if not found:
             raise InputError(
                 "no-outcome",
-                f"action {quoted(name)} is applicable but has no outcome, in state {state!r:.200}",
+                f"action {quoted(name)} is applicable but has no outcome, in state {shown(state)}",
                 hint="an action without effect has the state itself as outcome",
             )
         return found
@@ -116,6 +175,8 @@ class PythonTask:
 
     def state(self, values: Any = None, /, **more: Any) -> State:
         """Return a state given as the definition's own value, or by variable names."""
+        if more and not (values is None or isinstance(values, Mapping)):
+            raise InputError("bad-state", f"{shown(values)} cannot be given along with names")
         if values is None or more:
             values = {**(values or {}), **more}
         return self.unpack(self.packed(values))
@@ -123,33 +184,31 @@ class PythonTask:
     def packed(self, state: Any) -> bytes:
         """Return the core's bytes of a state; tuples may also be given by variable names."""
         if isinstance(state, State):
-            return state.packed
-        if isinstance(state, Mapping) and not self._has_named_states():
+            if self._knows(state):
+                return state.packed
+            state = dict(state)
+        if not self._states:
+            self.start_source()  # the start states say what states look like
+        if isinstance(state, Mapping) and self._states:
             state = self._from_names(state)
         return struct.pack("<Q", self._number(state))
 
-    def _has_named_states(self) -> bool:
-        """Return whether the definition's own states are dictionaries."""
-        if not self._states:
-            self.start_source()
-        return bool(self._states) and isinstance(self._states[0], Mapping)
+    def _knows(self, state: State) -> bool:
+        """Return whether the state is this task's own rather than another one's."""
+        if len(state.packed) != 8:
+            return False
+        number = struct.unpack("<Q", state.packed)[0]
+        return number < len(self._states) and self.unpack(state.packed) == state
 
     def _from_names(self, state: Mapping[str, Any]) -> Any:
-        names = self._names_of(self._states[0]) if self._states else ()
-        for name in state:
-            if name not in names:
-                raise InputError(
-                    "unknown-variable",
-                    f"the task has no variable {quoted(name)}",
-                    hint=nearest_hint(name, names),
-                )
-        missing = [name for name in names if name not in state]
-        if missing:
-            raise InputError(
-                "missing-variable", f"the state gives no value to {quoted(missing[0])}"
-            )
+        """Return the definition's own state with these values, all of them given."""
+        first = self._states[0]
+        names = tuple(first) if isinstance(first, Mapping) else self._names_of(first)
+        _check_variables(state, names)
+        if isinstance(first, Mapping):
+            return state
         values = tuple(state[name] for name in names)
-        return values if isinstance(self._states[0], tuple) else values[0]
+        return values if isinstance(first, tuple) else values[0]
 
     def _names_of(self, value: Any) -> tuple[str, ...]:
         count = len(value) if isinstance(value, tuple) else 1
@@ -193,11 +252,22 @@ class PythonTask:
 
     def start_source(self) -> bytes:
         """Return the packed start states one after the other."""
-        return b"".join(struct.pack("<Q", self._number(s)) for s in self.definition.start())
+        return b"".join(struct.pack("<Q", self._number(s)) for s in self._start_states())
+
+    def _start_states(self) -> list[Any]:
+        states = self.definition.start()
+        if not _is_listing(states, may_be_mapping=False):
+            raise InputError(
+                "bad-start",
+                f"start() returned {shown(states)}",
+                hint="return a list of states, also if there is only one",
+            )
+        return list(states)
 
     def sample_starts(self, count: int, *, seed: int = 0, max_seconds: float = 60.0) -> list[State]:
         """Return ``count`` start states drawn uniformly by index."""
-        starts = list(self.definition.start())
+        count, seed = check_draw(count, seed)
+        starts = self._start_states()
         if not starts:
             raise InputError("no-start-state", "the task has no start state")
         return [self.state(starts[i]) for i in draw_positions(count, total=len(starts), seed=seed)]
@@ -215,6 +285,72 @@ class PythonTask:
 
     def __repr__(self) -> str:
         return f"<PythonTask {self.name!r}>"
+
+
+def can_be_called(function: Callable[..., Any]) -> bool:
+    """Return whether a function or class can be called without arguments, as far as it tells."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # written in C without saying what it takes
+        return True
+    try:
+        signature.bind()
+    except TypeError:
+        return False
+    return True
+
+
+def _check_definition(definition: object) -> None:
+    missing = [m for m in METHODS if not callable(getattr(definition, m, None))]
+    if missing:
+        raise InputError(
+            "not-a-task",
+            f"{shown(definition)} defines no task: it has no method {', '.join(missing)}",
+            hint=f"a task has the methods {', '.join(METHODS)}",
+        )
+    if isinstance(definition, type) and not can_be_called(definition.start):  # type: ignore[attr-defined]
+        name = definition.__name__
+        raise InputError(
+            "not-a-task", f"{quoted(name)} is a class", hint=f"give an object: {name}()"
+        )
+
+
+def _check_variables(state: Mapping[str, Any], names: Sequence[str]) -> None:
+    for name in state:
+        if name not in names:
+            raise InputError(
+                "unknown-variable",
+                f"the task has no variable {quoted(str(name))}",
+                hint=nearest_hint(str(name), map(str, names)),
+            )
+    missing = [name for name in names if name not in state]
+    if missing:
+        raise InputError(
+            "missing-variable", f"the state gives no value to {quoted(str(missing[0]))}"
+        )
+
+
+def _is_listing(found: object, *, may_be_mapping: bool = True) -> bool:
+    """Return whether somebody listed several things, rather than nothing or a single one."""
+    if isinstance(found, str | bytes) or (isinstance(found, Mapping) and not may_be_mapping):
+        return False
+    return hasattr(type(found), "__iter__")
+
+
+def _shape(state: Any) -> tuple[str, Any]:
+    """Return what all states of a task have in common, as word and detail."""
+    if isinstance(state, Mapping):
+        return "dictionary", frozenset(state)
+    if isinstance(state, tuple | list):
+        return "tuple" if isinstance(state, tuple) else "list", len(state)
+    return "value", "number" if isinstance(state, numbers.Number) else type(state).__name__
+
+
+def _named_shape(shape: tuple[str, Any]) -> str:
+    word, detail = shape
+    if word == "dictionary":
+        return f"a dictionary with the keys {shown(sorted(map(str, detail)))}"
+    return f"a value of type {detail}" if word == "value" else f"a {word} of length {detail}"
 
 
 def _key(state: Any) -> Hashable:

@@ -14,11 +14,19 @@ from typing import Any
 
 from surefoot import _core
 from surefoot.errors import InputError, OutOfBudget, SurefootError, nearest_hint, quoted
-from surefoot.tasks.description import Assignment, Description, Edge, Variable, check_value
+from surefoot.tasks.description import (
+    Assignment,
+    Description,
+    Edge,
+    Variable,
+    check_value,
+    shown,
+    sizes_of,
+)
 from surefoot.tasks.distance import distance_to
 from surefoot.tasks.expressions import Expr
 from surefoot.tasks.lowering import ERROR_TEXTS, NO_NODE, TYPES, Nodes, bits_of
-from surefoot.tasks.sampling import draw_positions
+from surefoot.tasks.sampling import check_draw, draw_positions
 from surefoot.tasks.state import GOAL, State
 
 REJECTION_TRIES = 1_000_000
@@ -51,8 +59,16 @@ class Task:
         Location variables also take the name of a location. ``task.state(x=3, y=0)``, or a
         dictionary for names that are no Python identifiers.
         """
+        if not (values is None or isinstance(values, Mapping)):
+            raise InputError(
+                "bad-state",
+                f"a state is a dictionary or State, not {shown(values)}",
+                hint='a state looks like {"x": 3, "y": 0}',
+            )
         given = {**(values or {}), **more}
         for name in given:
+            if not isinstance(name, str):
+                raise InputError("bad-state", f"a state maps names to values, not {shown(name)}")
             if name not in self._index:
                 raise InputError(
                     "unknown-variable",
@@ -187,6 +203,7 @@ class Task:
         them; reals by rejection. Raises InputError if there is no start state and OutOfBudget if
         neither works in time.
         """
+        count, seed = check_draw(count, seed)
         if self._starts is not None:
             return self._sample_listed(count, seed)
         packed, stopped = self._ask(
@@ -251,7 +268,17 @@ class Task:
         """Write the task as a JANI file with our property inside."""
         from surefoot.tasks.jani.writer import write_jani
 
-        write_jani(self.description, path)
+        if not isinstance(path, str | Path):
+            raise InputError("bad-option", f"path is a str or Path, not {shown(path)}")
+        if "\0" in str(path):
+            raise InputError("file-not-written", "no path has a NUL character", file=str(path))
+        try:
+            write_jani(self.description, path)
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise InputError(
+                "file-not-written", f"the file cannot be written: {reason}", file=str(path)
+            ) from None
 
     @property
     def sha256(self) -> str:
@@ -295,10 +322,7 @@ class Task:
         )
 
     def __repr__(self) -> str:
-        return (
-            f"<Task {self.name!r}: {len(self.variables)} variables, "
-            f"{len(self.actions)} actions, {len(self.description.edges)} edges>"
-        )
+        return f"<Task {self.name!r}: {sizes_of(self.description)}>"
 
 
 def split_states(packed: bytes, words: int) -> list[bytes]:
@@ -330,7 +354,7 @@ class _Compiler:
 
     def spec(self) -> dict[str, Any]:
         d = self.description
-        edges = [self._edge(edge) for edge in d.edges]
+        edges = [self._edge(number, edge) for number, edge in enumerate(d.edges)]
         fail = self._condition(d.fail_condition)
         distance = None if d.fail_condition is None else distance_to(d.fail_condition)
         start = d.start_condition
@@ -359,7 +383,7 @@ class _Compiler:
         self.description.check_names(condition)
         return self.nodes.add(condition)
 
-    def _edge(self, edge: Edge) -> tuple[int, int, list[Any]]:
+    def _edge(self, number: int, edge: Edge) -> tuple[int, int, list[Any]]:
         try:
             guard = self._condition(edge.guard)
             outcomes = [
@@ -370,7 +394,8 @@ class _Compiler:
                 for outcome in edge.outcomes
             ]
         except SurefootError as error:
-            raise error.at(file=self.description.file, place=edge.place) from None
+            place = edge.place or f"edge {number} of {quoted(edge.action)}"
+            raise error.at(file=self.description.file, place=place) from None
         return self.actions[edge.action], guard, outcomes
 
     def _probability(self, probability: Expr) -> int:

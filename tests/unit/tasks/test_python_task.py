@@ -3,6 +3,7 @@
 import pytest
 
 from surefoot import Description, InputError, PythonTask, explore, simulate
+from surefoot.tasks.python_task import METHODS
 
 TOP = 6
 
@@ -137,8 +138,12 @@ def test_no_start_and_no_outcome():
         def outcomes(self, state, action):
             return []
 
-    assert explore(PythonTask(Empty())).states == 0
-    for call in (simulate, lambda task: task.sample_starts(1), lambda task: task.initial_state()):
+    for call in (
+        explore,
+        simulate,
+        lambda task: task.sample_starts(1),
+        lambda task: task.initial_state(),
+    ):
         with pytest.raises(InputError) as caught:
             call(PythonTask(Empty()))
         assert caught.value.code == "no-start-state"
@@ -147,6 +152,92 @@ def test_no_start_and_no_outcome():
             call(PythonTask(Stuck()))
         assert caught.value.code == "no-outcome"
         assert '"right"' in caught.value.message
+
+
+NOT_CALLABLE = type("NotCallable", (Tuples,), {"actions": ["up"]})
+NOT_A_TASK = {"list": [], "attribute": NOT_CALLABLE(), "class": Tuples, "None": None}
+
+
+@pytest.mark.parametrize("thing", NOT_A_TASK.values(), ids=NOT_A_TASK)
+def test_definitions_without_the_five_methods_are_refused(thing):
+    with pytest.raises(InputError) as caught:
+        PythonTask(thing)
+    assert caught.value.code == "not-a-task"
+    assert caught.value.hint
+
+
+def test_a_class_of_static_methods_is_a_definition():
+    methods = {m: staticmethod(getattr(Tuples(), m)) for m in METHODS}
+    assert counts_of(PythonTask(type("Static", (), methods))) == counts_of(declared())
+
+
+RETURNED = {
+    "actions None": ("actions", None, "bad-actions"),
+    "actions text": ("actions", "up", "bad-actions"),
+    "actions number": ("actions", 3, "bad-actions"),
+    "action is a number": ("actions", ["up", 3], "bad-actions"),
+    "action is a list": ("actions", [["up"]], "bad-actions"),
+    "action is empty": ("actions", [""], "bad-actions"),
+    "outcomes None": ("outcomes", None, "bad-outcomes"),
+    "outcomes text": ("outcomes", "ab", "bad-outcomes"),
+    "outcomes one dictionary": ("outcomes", {"x": 1}, "bad-outcomes"),
+    "outcomes number": ("outcomes", 7, "bad-outcomes"),
+    "outcomes one tuple": ("outcomes", (1, 1), "bad-state"),
+    "outcome longer": ("outcomes", [(1, 1, 1)], "bad-state"),
+    "outcome of another type": ("outcomes", ["crash"], "bad-state"),
+    "outcome None": ("outcomes", [None], "bad-state"),
+    "outcome dictionary": ("outcomes", [{"x": 1, "y": 1}], "bad-state"),
+    "outcome unhashable": ("outcomes", [(1, [1])], "bad-state"),
+    "start None": ("start", None, "bad-start"),
+    "start one dictionary": ("start", {"x": 0}, "bad-start"),
+    "starts of two shapes": ("start", [(0, 0), (0,)], "bad-state"),
+}
+
+
+@pytest.mark.parametrize("method, returned, code", RETURNED.values(), ids=RETURNED)
+def test_wrong_answers_of_the_definition_are_named(method, returned, code):
+    definition = type("Wrong", (Tuples,), {method: lambda self, *args: returned})()
+    with pytest.raises(InputError) as caught:
+        explore(PythonTask(definition))
+    assert caught.value.code == code
+    if method == "actions":
+        assert "in state (0, 0)" in caught.value.message
+
+
+def test_dictionaries_have_the_same_keys():
+    class Growing(Dicts):
+        def outcomes(self, state, action):
+            return [{**state, "z": 1}]
+
+    with pytest.raises(InputError) as caught:
+        explore(PythonTask(Growing()))
+    assert caught.value.code == "bad-state"
+    assert "'z'" in caught.value.message
+
+
+@pytest.mark.parametrize(
+    "given, code",
+    [({"x": 1}, "missing-variable"), ({"x": 1, "y": 1, "z": 1}, "unknown-variable")],
+)
+@pytest.mark.parametrize("task", [PythonTask(Dicts()), PythonTask(Tuples(), names=("x", "y"))])
+def test_states_by_name_are_complete(task, given, code):
+    with pytest.raises(InputError) as caught:
+        task.state(given)
+    assert caught.value.code == code
+    assert task.state(declared().state(x=1, y=2)) == {"x": 1, "y": 2}
+
+
+@pytest.mark.parametrize("wrong", [3, "x=3", (1, 2, 3)])
+def test_what_is_no_state_is_refused_before_anything_else(wrong):
+    with pytest.raises(InputError) as caught:
+        PythonTask(Tuples()).applicable(wrong)
+    assert caught.value.code == "bad-state"
+
+
+def test_names_must_fit_the_states():
+    with pytest.raises(InputError) as caught:
+        PythonTask(Tuples(), names=("x",)).initial_state()
+    assert caught.value.code == "bad-option"
 
 
 class Own(Exception):
