@@ -9,6 +9,7 @@ from surefoot import _core
 from surefoot.errors import InputError
 from surefoot.options import ExploreOptions, chosen
 from surefoot.results import ExploreResult
+from surefoot.tasks import require_task
 from surefoot.tasks.python_task import PythonTask
 from surefoot.tasks.state import listed
 from surefoot.tasks.task import Task
@@ -32,6 +33,7 @@ def explore(
     raises InputError if it leaves a real variable free, as it then has infinitely many states, or
     if there is no start state.
     """
+    task = require_task(task)
     limits = _limits(chosen(ExploreOptions, options, changes), progress)
     packed = task.start_source() if states is None else b"".join(map(task.packed, listed(states)))
     try:

@@ -10,6 +10,7 @@ from surefoot import _core
 from surefoot.errors import InputError, OutOfBudget, nearest_hint, quoted
 from surefoot.options import SimulateOptions, chosen
 from surefoot.results import Run, SimulateResult
+from surefoot.tasks import require_task
 from surefoot.tasks.python_task import PythonTask
 from surefoot.tasks.state import listed
 from surefoot.tasks.task import Task, split_states
@@ -32,6 +33,7 @@ def simulate(
     ``states``, or one. Options are those of :class:`SimulateOptions`, also as keywords, which win
     over ``options``.
     """
+    task = require_task(task)
     how = chosen(SimulateOptions, options, changes)
     if how.policy not in POLICIES:
         raise InputError(

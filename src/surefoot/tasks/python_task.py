@@ -339,10 +339,12 @@ def _is_listing(found: object, *, may_be_mapping: bool = True) -> bool:
 
 def _shape(state: Any) -> tuple[str, Any]:
     """Return what all states of a task have in common, as word and detail."""
+    if isinstance(state, tuple):
+        return "tuple", len(state)
+    if isinstance(state, list):
+        return "list", len(state)
     if isinstance(state, Mapping):
         return "dictionary", frozenset(state)
-    if isinstance(state, tuple | list):
-        return "tuple" if isinstance(state, tuple) else "list", len(state)
     return "value", "number" if isinstance(state, numbers.Number) else type(state).__name__
 
 

@@ -13,7 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from surefoot import _core
-from surefoot.errors import InputError, OutOfBudget, SurefootError, nearest_hint, quoted
+from surefoot.errors import (
+    InputError,
+    OutOfBudget,
+    SurefootError,
+    nearest_hint,
+    printable,
+    quoted,
+)
 from surefoot.tasks.description import (
     Assignment,
     Description,
@@ -30,6 +37,7 @@ from surefoot.tasks.sampling import check_draw, draw_positions
 from surefoot.tasks.state import GOAL, State
 
 REJECTION_TRIES = 1_000_000
+MAX_STATE_TEXT = 2_000  # characters of a state in a message
 
 
 class Task:
@@ -97,8 +105,8 @@ class Task:
 
     def packed(self, state: State | Mapping[str, Any]) -> bytes:
         """Return the core's bytes of a state."""
-        if isinstance(state, State) and state._names == self.names:
-            return state.packed
+        if isinstance(state, State) and state._names is self.names:
+            return state.packed  # the tuple of names is this task's own: so is the state
         return self.state(state).packed
 
     def _ask(self, call: Callable[..., Any], *args: Any, **options: Any) -> Any:
@@ -295,31 +303,32 @@ class Task:
     def model_error(self, error: Exception) -> InputError:
         """Return the user's view of an error the core met in the model: it names edge and state."""
         kind, edge, variable, value, packed = error.args
-        text = ERROR_TEXTS.get(kind, kind)
-        if variable >= 0:
-            names = [
-                *self.names,
-                *(v.name for v in self.description.variables.values() if v.is_scratch),
-            ]
-            text += f": {quoted(names[variable])}"
-            if value and variable < len(self.variables):
-                v = self.variables[variable]
-                text += f" would become {value}, it ranges from {v.lower} to {v.upper}"
+        text = ERROR_TEXTS.get(kind, kind) + self._about_variable(variable, value)
         place = None
         if edge >= 0:
             at = self.description.edges[edge]
             place = at.place
             text += f", by action {quoted(at.action)} (edge {edge})"
-        state = self.unpack(packed) if packed else ""
+        state = printable(str(self.unpack(packed)), MAX_STATE_TEXT) if packed else ""
+        hint = "mend the model: guards must keep updates within the bounds"
         return InputError(
             f"model-{kind}",
             f"{text}, in state {state}",
             file=self.file,
             place=place,
-            hint="mend the model: guards must keep updates within the bounds"
-            if variable >= 0
-            else None,
+            hint=hint if kind == "out-of-range" else None,
         )
+
+    def _about_variable(self, variable: int, value: str) -> str:
+        """Return what an error says about the variable it met, if it met one."""
+        if variable < 0:
+            return ""
+        declared = self.description.variables.values()
+        known = [*self.variables, *(v for v in declared if v.is_scratch)][variable]
+        text = f": {quoted(known.name)}"
+        if value:
+            text += f" would become {value}, it ranges from {known.lower} to {known.upper}"
+        return text
 
     def __repr__(self) -> str:
         return f"<Task {self.name!r}: {sizes_of(self.description)}>"
@@ -421,6 +430,8 @@ class _Compiler:
             position = self.nodes.add(target.args[0])
         lower, upper = self.nodes.add(a.lower), self.nodes.add(a.upper)
         value = self.nodes.add(a.value, as_type=target.type)
+        if not -(2**63) <= a.index < 2**63:
+            raise InputError("number-too-large", "the index of an assignment does not fit 64 bits")
         return number, length, position, value, lower, upper, a.index
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from surefoot import Description, InputError, explore
-from surefoot.tasks.description import Assignment, Outcome, Variable
+from surefoot.tasks.description import REAL_LIMIT, Assignment, Outcome, Variable
 from surefoot.tasks.expressions import Array, constant, make, variable
 
 
@@ -100,6 +100,30 @@ WRONG = {
         lambda d: d.array("y", "int", 2, 0, 5, initial=[0, 6]),
         "initial-value-out-of-range",
     ),
+    "array of unknown type": (lambda d: d.array("y", "integer", 2, 0, 1), "unknown-type"),
+    "array of a Python type": (lambda d: d.array("y", int, 2, 0, 1), "unknown-type"),
+    "array of int without bounds": (lambda d: d.array("y", "int", 2), "bad-bounds"),
+    "array of int with one bound": (lambda d: d.array("y", "int", 2, 0), "bad-bounds"),
+    "array of half a cell": (lambda d: d.array("y", "bool", 0.5), "bad-array-length"),
+    "array initially a number": (
+        lambda d: d.array("y", "int", 2, 0, 1, initial=0),
+        "type-mismatch",
+    ),
+    "array initially text": (
+        lambda d: d.array("y", "int", 2, 0, 1, initial="00"),
+        "type-mismatch",
+    ),
+    "bound of real is text": (lambda d: d.real("y", "a", 1.0), "bad-bounds"),
+    "outcomes is a dictionary": (edge(outcomes={X: 1}), "type-mismatch"),
+    "outcomes is text": (edge(outcomes="x"), "type-mismatch"),
+    "outcomes is None": (edge(outcomes=None), "type-mismatch"),
+    "outcome is a pair": (edge(outcomes=[(X, 1)]), "type-mismatch"),
+    "target is a number": (sets(3, 1), "bad-target"),
+    "target is an array": (sets(A, 1), "bad-target"),
+    "start mixed": (lambda d: d.start({"x": 1}, X > 2), "type-mismatch"),
+    "start of two conditions": (lambda d: d.start(X > 1, X > 2), "type-mismatch"),
+    "start is a list": (lambda d: d.start([{"x": 1}]), "type-mismatch"),
+    "listed start by number": (lambda d: d.start({3: 1}), "bad-state"),
     "guard not Boolean": (edge(guard=X + 1), "type-mismatch"),
     "goal not Boolean": (lambda d: d.goal(X), "type-mismatch"),
     "fail not Boolean": (lambda d: d.fail(R), "type-mismatch"),
@@ -161,6 +185,69 @@ def test_declared_without_the_mistake():
     """The table above is worth something only if its frame is right."""
     task = declared(edge(guard=B, outcomes=[{X: 1, R: X, A[X]: 2}]))()
     assert task.names == ("x", "b", "r", "a[0]", "a[1]", "a[2]")
+
+
+NAMED = {
+    "int": lambda d, name: d.int(name, 0, 1),
+    "bool": lambda d, name: d.bool(name),
+    "real": lambda d, name: d.real(name),
+    "array": lambda d, name: d.array(name, "bool", 2),
+    "action": lambda d, name: d.action(name),
+    "edge": lambda d, name: d.edge(name, outcomes=[{}]),
+}
+
+
+@pytest.mark.parametrize("name", ["", None, 3, X, ("a",)], ids=str)
+@pytest.mark.parametrize("call", NAMED.values(), ids=NAMED)
+def test_names_are_strings_that_are_not_empty(call, name):
+    with pytest.raises(InputError) as caught:
+        call(Description("d", silent=["tau"]), name)
+    assert caught.value.code == "bad-name"
+
+
+def test_arrays_of_real_are_unbounded_like_variables():
+    d = Description("d")
+    d.array("a", "real", 1)
+    d.real("r")
+    assert (d.lookup("a[0]").lower, d.lookup("a[0]").upper) == (-REAL_LIMIT, REAL_LIMIT)
+    assert d.lookup("r").upper == REAL_LIMIT
+
+
+def test_the_nearest_type_is_named():
+    with pytest.raises(InputError) as caught:
+        Description("d").array("a", "reel", 1)
+    assert caught.value.hint == 'did you mean "real"?'
+
+
+def test_a_refused_edge_declares_no_action():
+    d = Description("d")
+    with pytest.raises(InputError):
+        d.edge("go", outcomes=None)
+    assert d.actions == []
+
+
+def test_plain_truth_is_a_condition():
+    d = lamp()
+    d.edge("wait", guard=True, outcomes=[{}])
+    d.start(True)
+    task = d.compile()
+    assert len(task.list_starts()) == 4
+    assert task.applicable({"x": 0}) == ("up", "wait")
+
+
+def test_representations_are_short():
+    assert repr(lamp()) == "<Description 'lamp': 1 variable, 2 actions, 2 edges>"
+    assert repr(lamp().compile()) == "<Task 'lamp': 1 variable, 2 actions, 2 edges>"
+    empty = Description("empty", silent=["tau"])
+    assert repr(empty) == "<Description 'empty': 0 variables, 1 action, 0 edges>"
+
+
+def test_errors_in_edges_without_a_place_name_the_action():
+    d = lamp()
+    d.edge("go", outcomes=[{variable("y", "int"): 1}])
+    with pytest.raises(InputError) as caught:
+        d.compile()
+    assert str(caught.value).startswith('edge 2 of "go": variable "y" is not declared')
 
 
 def test_hints_and_places():

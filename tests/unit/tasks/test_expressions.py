@@ -281,3 +281,10 @@ def test_sharing_does_not_unfold():
         power = power + power
     assert sum(1 for _ in postorder(power)) == 201
     assert variables_in(substitute(power, {"x": x + 1})) == {"x"}
+
+
+def test_a_number_to_the_power_of_an_expression():
+    x = variable("x", "int")
+    assert str(2**x) == "pow(2, x)"
+    assert str(x**2) == "pow(x, 2)"
+    assert ((2**x).type, (0.5**x).type) == ("int", "real")

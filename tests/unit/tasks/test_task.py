@@ -493,3 +493,47 @@ def test_edges_beyond_one_row_of_the_index():
     for i, j in itertools.product(range(20), range(20)):
         expected = (f"go{i}",) if i + j < 20 else ()
         assert task.applicable({"x": i, "y": j}) == expected
+
+
+# -- wrong arguments -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("wrong", ["x=3", 3, 0, [("floor", 1)], (), {3: 1}])
+def test_a_state_is_a_dictionary(wrong):
+    task = house()
+    for call in (task.state, task.applicable, task.is_fail):
+        assert error_of(call, wrong).code == "bad-state"
+
+
+@pytest.mark.parametrize("path", ["", "no/such/folder/a.jani", "a\0b", "."])
+def test_files_that_cannot_be_written(path, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    error = error_of(one_step(lambda x: [{}]).write_jani, path)
+    assert (error.code, error.file) == ("file-not-written", path)
+
+
+@pytest.mark.parametrize("path", [1, None, b"a.jani"])
+def test_paths_are_text(path):
+    assert error_of(one_step(lambda x: [{}]).write_jani, path).code == "bad-option"
+
+
+def test_a_state_of_another_task_is_read_by_its_values():
+    wide, narrow = Description("wide"), Description("narrow")
+    wide.int("x", 0, 200, initial=200)
+    x = narrow.int("x", 0, 5, initial=0)
+    narrow.edge("wait", outcomes=[{}])
+    narrow.fail(x == 0)
+    other, task = wide.compile(), narrow.compile()
+    assert task.outcomes(other.state(x=3), "wait") == (task.state(x=3),)
+    with pytest.raises(InputError) as caught:
+        task.is_fail(other.state(x=200))
+    assert caught.value.code == "value-out-of-range"
+
+
+def test_the_core_takes_only_real_states():
+    d = Description("small")
+    d.int("x", 0, 5, initial=0)
+    task = d.compile()
+    for packed in (b"", bytes(16), b"\x06" + bytes(7), b"\xff" * 8):
+        with pytest.raises(ValueError, match="not a packed state"):
+            task.core.applicable(packed)

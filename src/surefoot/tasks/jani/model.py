@@ -90,7 +90,7 @@ class Model:
     transients: list[Transient] = field(default_factory=list)
     _warned: set[tuple[str, str]] = field(default_factory=set)
 
-    def warn(self, message: str, place: Place) -> None:
+    def warn(self, message: str, place: Place | str) -> None:
         """Note something unusual, once."""
         key = (message, str(place))
         if key not in self._warned:

@@ -55,6 +55,19 @@ class _Product:
                 self._add(action, ((edge,) for edge in silent), element.place)
         for sync in syncs:
             self._add_sync(sync)
+        self._warn_of_idle_edges(syncs)
+
+    def _warn_of_idle_edges(self, syncs: list[_Sync]) -> None:
+        """Note the labels that no sync mentions and the edges without possible outcome."""
+        for i, (element, edges) in enumerate(zip(self.model.elements, self.edges, strict=True)):
+            mentioned = {sync.labels[i] for sync in syncs}
+            for label in dict.fromkeys(edge.label for edge in edges):
+                if label is not None and label not in mentioned:
+                    text = f"edges labelled {quoted(label)} of {quoted(element.name)} never fire"
+                    self.model.warn(f"{text}: no sync mentions them", element.place)
+            for edge in edges:
+                if not edge.destinations:
+                    self.model.warn("the edge never fires: it has no possible outcome", edge.place)
 
     def _sync_nodes(self) -> Iterable[tuple[Json, Place]]:
         return json_items(self.model.node["system"], "syncs", Place() / "system")
