@@ -3,17 +3,13 @@
 import itertools
 import json
 import math
-import os
 import random
 import sys
-from pathlib import Path
 
 import pytest
+from tests.support.instances import DATA
 
 from surefoot import checker
-
-DATA = Path(os.environ.get("SUREFOOT_JANI_DATA", "/work/shared/data/jani"))
-
 
 # Builders
 

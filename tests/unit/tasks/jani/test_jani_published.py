@@ -1,15 +1,13 @@
 """The published instances load, quickly, and mean the same after writing."""
 
 import json
-import os
 import time
-from pathlib import Path
 
 import pytest
+from tests.support.instances import DATA
 
 from surefoot.tasks.jani import load_jani, write_jani
 
-DATA = Path(os.environ.get("SUREFOOT_JANI_DATA", "/work/shared/data/jani"))
 LINE = DATA / "one_way_line_15_10_det"
 BLOCKS = DATA / "blocksworld_6_5_cost05"
 BALL = DATA / "bouncing_ball_0.3"
