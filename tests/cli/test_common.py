@@ -215,7 +215,7 @@ def test_interrupt_stops_within_a_second() -> None:
         begin = time.monotonic()
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=20)
-        assert time.monotonic() - begin < 2  # a tenth of a second, if the machine is idle
+        assert time.monotonic() - begin < 5  # a tenth of a second, if the machine is idle
         assert (process.returncode, out, err) == (130, "", "interrupted\n")
 
 

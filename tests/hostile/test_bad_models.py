@@ -240,10 +240,10 @@ UNSUPPORTED = {
 
 def refusal(file, **options):
     """Return the error with which a file is refused, in time."""
-    started = time.perf_counter()
+    started = time.process_time()
     with pytest.raises(SurefootError) as caught:
         load_jani(file, **options)
-    assert time.perf_counter() - started < MAX_SECONDS
+    assert time.process_time() - started < MAX_SECONDS
     assert caught.value.file == str(file)
     assert str(caught.value)
     return caught.value

@@ -61,12 +61,12 @@ def test_a_variant_is_text(value):
 
 
 def test_too_many_edges_are_refused_at_once():
-    begin = time.perf_counter()
+    begin = time.process_time()
     with pytest.raises(InputError) as caught:
         domain("one-way-line", locations=1000, top_speed=66)
     assert caught.value.code == "bad-parameter"
     assert "20,000" in caught.value.message
-    assert time.perf_counter() - begin < 1
+    assert time.process_time() - begin < 1
 
 
 def test_text_and_keywords_make_the_same_task():

@@ -92,9 +92,9 @@ def refused(tmp_path):
     ],
 )
 def test_what_is_refused(refused, content, code, message):
-    started = time.perf_counter()
+    started = time.process_time()
     error = refused(content)
-    assert time.perf_counter() - started < 1
+    assert time.process_time() - started < 1
     assert error.code == code
     assert message in error.message
 
