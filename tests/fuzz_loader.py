@@ -83,7 +83,7 @@ def package_loader() -> Loader:
 
     def use(path: Path) -> None:
         task = surefoot.load_task(path)
-        for state in task.sample_starts(1, seed=0):
+        for state in task.sample_starts(1, seed=0, max_seconds=2.0):
             task.applicable(state)
 
     return Loader(use, (surefoot.InputError, surefoot.Unsupported, surefoot.OutOfBudget))
