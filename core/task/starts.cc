@@ -296,25 +296,16 @@ StopReason StartEnumerator::enumerate(Budget& budget,
         if (stopped != StopReason::none) return stopped;
         if (depth == count) {
             ++visited;
-            if (!needs_final_check_ || task_.is_start(walk.state.data())) {
-                if (!visit(walk.state.data())) return StopReason::none;
-            }
-            if (depth == 0) return StopReason::none;
-            --depth;
-            is_entered = true;
-            continue;
+            const bool is_start = !needs_final_check_ || task_.is_start(walk.state.data());
+            if (is_start && !visit(walk.state.data())) return StopReason::none;
+        } else if (is_entered || enter(walk, depth)) {
+            const Next next = next_value(walk, depth);
+            if (next == Next::found) ++depth;
+            is_entered = next != Next::found;
+            if (next != Next::none) continue;
+            leave(walk, depth);
         }
-        if (!is_entered && !enter(walk, depth)) {
-            if (depth == 0) return StopReason::none;
-            --depth;
-            is_entered = true;
-            continue;
-        }
-        const Next next = next_value(walk, depth);
-        if (next == Next::found) ++depth;
-        is_entered = next != Next::found;
-        if (next != Next::none) continue;
-        leave(walk, depth);
+        // Nothing is left to try here: back to the variable before.
         if (depth == 0) return StopReason::none;
         --depth;
         is_entered = true;

@@ -46,14 +46,17 @@ def _content(path: Path) -> bytes:
             raise InputError("file-too-large", f"the file has more than {MAX_BYTES // 2**20} MB")
         return path.read_bytes()
     except (FileNotFoundError, NotADirectoryError, ValueError):
-        raise InputError("file-not-found", "there is no such file", hint=_neighbour(path)) from None
+        raise InputError(
+            "file-not-found", "there is no such file", hint=neighbour_hint(path)
+        ) from None
     except OSError as error:
         raise InputError(
             "file-not-readable", f"the file cannot be read: {error.strerror}"
         ) from None
 
 
-def _neighbour(path: Path) -> str | None:
+def neighbour_hint(path: Path) -> str | None:
+    """Return 'did you mean ...?' for the file in the same folder whose name is most alike."""
     try:
         return nearest_hint(path.name, sorted(os.listdir(path.parent)))
     except (OSError, ValueError):

@@ -103,7 +103,8 @@ def checked(options: Options, *, spelled: Callable[[str], str] = str) -> Options
     return replace(options, **values)
 
 
-def _whole(value: Any) -> int | None:
+def whole(value: Any) -> int | None:
+    """Return a whole number from 0 to 2^64 - 1 as int, whatever its type; None for others."""
     if isinstance(value, bool) or not hasattr(type(value), "__index__"):
         return None
     number = operator.index(value)
@@ -125,7 +126,7 @@ def _text(value: Any) -> str | None:
 
 
 _KINDS: dict[str, tuple[Callable[[Any], Any], str]] = {
-    "int": (_whole, "a whole number from 0 to 2^64 - 1"),
+    "int": (whole, "a whole number from 0 to 2^64 - 1"),
     "float": (_real, "a finite number of at least 0"),
     "str": (_text, "text"),
 }

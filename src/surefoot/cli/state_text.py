@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from surefoot.errors import InputError, SurefootError, quoted
-from surefoot.files import _neighbour
+from surefoot.files import neighbour_hint
 
 if TYPE_CHECKING:
     from surefoot.tasks.python_task import PythonTask
@@ -64,7 +64,7 @@ def _lines(file: Path) -> Iterator[tuple[int, str]]:
 def _unreadable(file: Path, error: OSError) -> InputError:
     """Return the error in the words of ``files``, which reads no pipes; here they are welcome."""
     if isinstance(error, FileNotFoundError | NotADirectoryError):
-        hint = _neighbour(file)
+        hint = neighbour_hint(file)
         return InputError("file-not-found", "there is no such file", file=str(file), hint=hint)
     if isinstance(error, IsADirectoryError):
         return InputError("not-a-file", "this is not a regular file", file=str(file))

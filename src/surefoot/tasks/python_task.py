@@ -269,14 +269,17 @@ class PythonTask:
         count, seed = check_draw(count, seed)
         starts = self._start_states()
         if not starts:
-            raise InputError("no-start-state", "the task has no start state")
+            raise self._no_start()
         return [self.state(starts[i]) for i in draw_positions(count, total=len(starts), seed=seed)]
+
+    def _no_start(self) -> InputError:
+        return InputError("no-start-state", "the task has no start state")
 
     def initial_state(self) -> State:
         """Return the first start state."""
         packed = self.start_source()
         if not packed:
-            raise InputError("no-start-state", "the task has no start state")
+            raise self._no_start()
         return self.unpack(packed[:8])
 
     def model_error(self, error: Exception) -> InputError:

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import operator
 from typing import SupportsIndex
 
 from surefoot.errors import InputError, shown
+from surefoot.options import MAX_INT, whole
 
 MAX_COUNT = 100_000_000  # what is drawn is kept in memory
-MAX_SEED = 2**64 - 1
 
 
 def check_draw(count: SupportsIndex, seed: SupportsIndex) -> tuple[int, int]:
     """Return how many to draw and the seed as integers; InputError if they are none or out of
     range.
     """
-    return _whole("count", count, MAX_COUNT), _whole("seed", seed, MAX_SEED)
+    return _at_most("count", count, MAX_COUNT), _at_most("seed", seed, MAX_INT)
 
 
-def _whole(name: str, value: SupportsIndex, most: int) -> int:
-    try:
-        number = -1 if isinstance(value, bool) else operator.index(value)
-    except TypeError:
-        number = -1
-    if not 0 <= number <= most:
+def _at_most(name: str, value: SupportsIndex, most: int) -> int:
+    number = whole(value)
+    if number is None or number > most:
         raise InputError(
             "bad-option", f"{name} must be an integer from 0 to {most:,}, not {shown(value)}"
         )
