@@ -23,6 +23,7 @@ using namespace nb::literals;
 void bind_task(nb::module_& module);
 void bind_python_task(nb::module_& module);
 void bind_search(nb::module_& module);
+void bind_oracle(nb::module_& module);
 
 // A budget that listens to Ctrl-C and reports to `progress` (a callable with states, expanded,
 // depth, bytes, seconds; or None). A Python error raised there stops the search; call

@@ -1,4 +1,5 @@
 #include "bindings.h"
+#include "policy/policy.h"
 
 namespace surefoot {
 
@@ -45,6 +46,9 @@ NB_MODULE(_core, module) {
     static PyObject* const model_error =
         PyErr_NewException("surefoot._core.ModelError", PyExc_Exception, nullptr);
     module.attr("ModelError") = nb::handle(model_error);
+    static PyObject* const policy_error =
+        PyErr_NewException("surefoot._core.PolicyError", PyExc_Exception, nullptr);
+    module.attr("PolicyError") = nb::handle(policy_error);
     nb::register_exception_translator([](const std::exception_ptr& pointer, void*) {
         try {
             std::rethrow_exception(pointer);
@@ -53,11 +57,16 @@ NB_MODULE(_core, module) {
                 nb::make_tuple(error.what(), error.edge, error.variable, error.value,
                                to_bytes(error.state.data(), error.state.size()));
             PyErr_SetObject(model_error, details.ptr());
+        } catch (const PolicyError& error) {
+            const nb::object details = nb::make_tuple(
+                error.what(), error.action, to_bytes(error.state.data(), error.state.size()));
+            PyErr_SetObject(policy_error, details.ptr());
         }
     });
     bind_task(module);
     bind_python_task(module);
     bind_search(module);
+    bind_oracle(module);
 }
 
 }  // namespace surefoot

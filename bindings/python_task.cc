@@ -66,6 +66,14 @@ public:
         for (ActionId action : actions_) add(state, action, expansion);
     }
 
+    void next_choice(const Word* state, ActionId from, Expansion& expansion) override {
+        expansion.clear();
+        applicable(state, actions_);
+        for (ActionId action : actions_) {
+            if (action >= from && expansion.choices.empty()) add(state, action, expansion);
+        }
+    }
+
     void applicable(const Word* state, std::vector<ActionId>& actions) override {
         nb::gil_scoped_acquire hold;
         actions.clear();

@@ -94,18 +94,34 @@ nb::bytes pack(const CompiledTask& task, const std::vector<std::int64_t>& values
     return to_bytes(state.data(), state.size());
 }
 
+nb::object value_of(const Layout& layout, const Word* state, std::size_t variable) {
+    const std::int64_t bits = layout.value(state, variable);
+    switch (layout.variable(variable).type) {
+        case Type::boolean: return nb::bool_(bits != 0);
+        case Type::integer: return nb::int_(bits);
+        case Type::real: break;
+    }
+    return nb::float_(as_real(bits));
+}
+
 nb::tuple unpack(const CompiledTask& task, const nb::bytes& bytes) {
     const std::vector<Word> state = to_state(task, bytes);
     nb::list values;
-    for (std::size_t v = 0; v < task.layout().num_variables(); ++v) {
-        const std::int64_t bits = task.layout().value(state.data(), v);
-        switch (task.layout().variable(v).type) {
-            case Type::boolean: values.append(bits != 0); break;
-            case Type::integer: values.append(bits); break;
-            case Type::real: values.append(as_real(bits)); break;
-        }
-    }
+    for (std::size_t v = 0; v < task.layout().num_variables(); ++v)
+        values.append(value_of(task.layout(), state.data(), v));
     return nb::tuple(values);
+}
+
+nb::list columns(const CompiledTask& task, const nb::bytes& bytes) {
+    const std::vector<Word> words = to_words(task, bytes);
+    nb::list columns;
+    for (std::size_t v = 0; v < task.layout().num_variables(); ++v) {
+        nb::list column;
+        for (std::size_t at = 0; at < words.size(); at += task.words())
+            column.append(value_of(task.layout(), words.data() + at, v));
+        columns.append(column);
+    }
+    return columns;
 }
 
 nb::object constant_value(const std::vector<NodeTuple>& nodes) {
@@ -254,6 +270,9 @@ void bind_task(nb::module_& module) {
             "How many conditions are not settled by the guard index alone.")
         .def("pack", &pack, "values"_a, "Return the packed state; reals are given as bit patterns.")
         .def("unpack", &unpack, "state"_a, "Return the values of a packed state.")
+        .def("columns", &columns, "states"_a,
+             "Return the values of packed states that stand one after the other, a list for each "
+             "variable.")
         .def(
             "is_start",
             [](const CompiledTask& task, const nb::bytes& state) {

@@ -173,18 +173,34 @@ public:
         index_.find(state, candidates_.data());
         expansion.kind = kind_of_candidates(state);
         if (expansion.kind != StateKind::open) return;
-        for_each_enabled(state, kAnyAction,
-                         [&](std::size_t edge) { add_outcomes(state, edge, expansion); });
+        for_each_enabled(state, 0, [&](std::size_t edge) {
+            add_outcomes(state, edge, expansion);
+            return true;
+        });
+        close_choice(expansion);
+    }
+
+    void next_choice(const Word* state, ActionId from, Expansion& expansion) override {
+        expansion.clear();
+        first_choice_ = 0;
+        index_.find(state, candidates_.data());
+        for_each_enabled(state, first_edge(from), [&](std::size_t edge) {
+            const bool is_done = has_choice(expansion) &&
+                                 expansion.choices.back().action != task_.summaries_[edge].action;
+            if (!is_done) add_outcomes(state, edge, expansion);
+            return !is_done;
+        });
         close_choice(expansion);
     }
 
     void applicable(const Word* state, std::vector<ActionId>& actions) override {
         actions.clear();
         index_.find(state, candidates_.data());
-        for_each_enabled(state, kAnyAction, [&](std::size_t edge) {
+        for_each_enabled(state, 0, [&](std::size_t edge) {
             const ActionId action = task_.summaries_[edge].action;
             const bool is_listed = !actions.empty() && actions.back() == action;
             if (has_outcome(state, task_.edges_[edge]) && !is_listed) actions.push_back(action);
+            return true;
         });
     }
 
@@ -192,17 +208,21 @@ public:
         expansion.clear();
         first_choice_ = 0;
         index_.find(state, candidates_.data());
-        for_each_enabled(state, action,
-                         [&](std::size_t edge) { add_outcomes(state, edge, expansion); });
+        for_each_enabled(state, first_edge(action), [&](std::size_t edge) {
+            const bool is_wanted = task_.summaries_[edge].action == action;
+            if (is_wanted) add_outcomes(state, edge, expansion);
+            return is_wanted;
+        });
         close_choice(expansion);
     }
 
     std::vector<std::int64_t> enabled_edges(const Word* state) override {
         std::vector<std::int64_t> numbers;
         index_.find(state, candidates_.data());
-        for_each_enabled(state, kAnyAction, [&](std::size_t edge) {
+        for_each_enabled(state, 0, [&](std::size_t edge) {
             if (has_outcome(state, task_.edges_[edge]))
                 numbers.push_back(task_.edges_[edge].number);
+            return true;
         });
         std::sort(numbers.begin(), numbers.end());
         return numbers;
@@ -210,7 +230,6 @@ public:
 
 private:
     using Edge = CompiledTask::Edge;
-    static constexpr ActionId kAnyAction{0xffffffffU};
 
     bool passes(const Word* state, std::size_t condition, std::int64_t edge) {
         const Program* residual = index_.residual(condition);
@@ -232,21 +251,33 @@ private:
         return StateKind::open;
     }
 
+    // The first edge of an action that is not below `action`; edges stand by action.
+    std::size_t first_edge(ActionId action) const {
+        if (action == ActionId{0}) return 0;
+        const auto first = std::lower_bound(
+            task_.summaries_.begin(), task_.summaries_.end(), action,
+            [](const auto& summary, ActionId wanted) { return summary.action < wanted; });
+        return static_cast<std::size_t>(first - task_.summaries_.begin());
+    }
+
+    // Visit the enabled edges from `first` on until `visit` returns false.
     template <typename Visit>
-    void for_each_enabled(const Word* state, ActionId only, Visit visit) {
+    void for_each_enabled(const Word* state, std::size_t first, Visit visit) {
         const std::size_t end = kFirstEdge + task_.edges_.size();
-        for (std::size_t w = 0; w < candidates_.size(); ++w) {
-            Word bits = w == 0 ? candidates_[0] & ~Word{3} : candidates_[w];
+        const std::size_t begin = kFirstEdge + first;
+        Word mask = ~Word{0} << (begin % 64);
+        for (std::size_t w = begin / 64; w < candidates_.size(); ++w) {
+            Word bits = candidates_[w] & mask;
+            mask = ~Word{0};
             for (; bits != 0; bits &= bits - 1) {
                 const std::size_t condition =
                     w * 64 + static_cast<std::size_t>(std::countr_zero(bits));
                 if (condition >= end) return;
                 const std::size_t edge = condition - kFirstEdge;
                 const CompiledTask::EdgeSummary& summary = task_.summaries_[edge];
-                if (only != kAnyAction && summary.action != only) continue;
-                if (summary.residual == nullptr ||
-                    passes(state, condition, task_.edges_[edge].number))
-                    visit(edge);
+                const bool is_enabled = summary.residual == nullptr ||
+                                        passes(state, condition, task_.edges_[edge].number);
+                if (is_enabled && !visit(edge)) return;
             }
         }
     }

@@ -1,6 +1,7 @@
 #include "task/guard_index.h"
 
 #include <algorithm>
+#include <set>
 
 namespace surefoot {
 
@@ -8,8 +9,10 @@ namespace {
 
 constexpr std::size_t kGroupBytes = std::size_t{1}
                                     << 14;  // tables of joined variables stay in the fastest cache
-constexpr std::size_t kAllBytes = std::size_t{1} << 26;  // of all tables together
-constexpr std::size_t kMaxVariables = 64;                // of a conjunct that may be tabulated
+constexpr std::size_t kSharedBytes = std::size_t{1} << 17;  // of variables that a conjunct compares
+constexpr std::size_t kMaxShared = 4;                       // variables of such a conjunct
+constexpr std::size_t kAllBytes = std::size_t{1} << 26;     // of all tables together
+constexpr std::size_t kMaxVariables = 64;                   // of a conjunct that may be tabulated
 constexpr std::size_t kSingleBytes =
     std::size_t{1} << 22;  // a variable with more values than this is not tabulated
 
@@ -55,11 +58,17 @@ GuardIndex::GuardIndex(Pool& pool, std::span<const NodeId> conditions, Constants
 void GuardIndex::make_groups(const Pool& pool, std::span<const NodeId> conditions) {
     const Layout& layout = pool.layout();
     std::vector<bool> wanted(layout.num_all(), false);
+    std::set<std::pair<std::uint32_t, std::uint32_t>> shared;  // variables in one conjunct
     for (NodeId condition : conditions) {
         if (condition == kNoNode) continue;
         for (NodeId conjunct : pool.conjuncts_of(condition)) {
             const auto variables = pool.variables_of(conjunct, kMaxVariables);
-            if (variables.size() == 1 && !pool.range(conjunct).raises) wanted[variables[0]] = true;
+            if (pool.range(conjunct).raises) continue;
+            if (variables.size() == 1) wanted[variables[0]] = true;
+            if (variables.size() > kMaxShared) continue;
+            for (std::uint32_t a : variables) {
+                for (std::uint32_t b : variables) shared.emplace(a, b);
+            }
         }
     }
     std::vector<std::uint32_t> order;
@@ -78,8 +87,11 @@ void GuardIndex::make_groups(const Pool& pool, std::span<const NodeId> condition
     for (std::uint32_t v : order) {
         const Field& field = layout.field(v);
         const std::uint32_t end = field.shift + field.bits;
+        const bool is_shared = !groups_.empty() && !groups_.back().variables.empty() &&
+                               shared.contains({groups_.back().variables.back(), v});
         const bool joins = !groups_.empty() && groups_.back().word == field.word &&
-                           table_bytes(end - groups_.back().shift, row_words_) <= kGroupBytes;
+                           table_bytes(end - groups_.back().shift, row_words_) <=
+                               (is_shared ? kSharedBytes : kGroupBytes);
         const std::size_t bytes = table_bytes(field.bits, row_words_);
         if (!joins && bytes > bytes_left) continue;
         if (!joins) bytes_left -= bytes;

@@ -71,6 +71,11 @@ public:
     // there.
     virtual void expand(const Word* state, Expansion& expansion) = 0;
 
+    // Put the first choice with an action not below `from` into `expansion`, and no other; none if
+    // there is none. Whatever the state's kind, which is not computed, nor are the outcomes of
+    // other actions.
+    virtual void next_choice(const Word* state, ActionId from, Expansion& expansion) = 0;
+
     // The applicable actions, ascending, whatever the state's kind.
     virtual void applicable(const Word* state, std::vector<ActionId>& actions) = 0;
 

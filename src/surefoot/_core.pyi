@@ -6,6 +6,9 @@ from collections.abc import Callable, Sequence
 class ModelError(Exception):
     pass
 
+class PolicyError(Exception):
+    pass
+
 ERRORS: dict = ...
 
 OPS: dict = ...
@@ -56,6 +59,11 @@ class CompiledTask(Task):
     def unpack(self, state: bytes) -> tuple:
         """Return the values of a packed state."""
 
+    def columns(self, states: bytes) -> list:
+        """
+        Return the values of packed states that stand one after the other, a list for each variable.
+        """
+
     def is_start(self, state: bytes) -> bool:
         """Return whether the start condition holds."""
 
@@ -99,3 +107,45 @@ def simulate(task: Task, start: bytes, *, policy: str, max_steps: int, seed: int
     """
     Return one run: packed states, actions, result, and why it was stopped if it was.
     """
+
+class Policy:
+    """Decides for an action in every state."""
+
+    def decide(self, task: Task, state: bytes) -> int:
+        """Return the number of the action that the policy decides for."""
+
+class FirstPolicy(Policy):
+    """Takes the lowest applicable action."""
+
+    def __init__(self) -> None: ...
+
+class RandomPolicy(Policy):
+    """Takes an action that depends on seed and state only."""
+
+    def __init__(self, seed: int) -> None: ...
+
+class TablePolicy(Policy):
+    """Takes the action that a table says."""
+
+    def __init__(self, task: Task, states: bytes, actions: Sequence[int]) -> None: ...
+
+class CallablePolicy(Policy):
+    """Asks a callable of packed state and applicable actions."""
+
+    def __init__(self, decide: Callable) -> None: ...
+
+class Oracle:
+    """Decides whether states are safe."""
+
+    def __init__(self, task: Task, name: str, *, order: str, seed: int, policy: Policy | None, radius: int | None) -> None: ...
+
+    def decide(self, state: bytes, *, max_seconds: float, max_bytes: int, max_states: int, progress: object | None) -> dict:
+        """
+        Return the verdict on a packed state, why it is unknown if it is, and what it cost.
+        """
+
+    def certificate(self, state: bytes, *, max_seconds: float, max_bytes: int) -> dict:
+        """Return the evidence for a verdict given before."""
+
+    def deviations(self, state: bytes) -> int | None:
+        """Return the least number of differences, or None."""
