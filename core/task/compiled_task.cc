@@ -173,10 +173,7 @@ public:
         index_.find(state, candidates_.data());
         expansion.kind = kind_of_candidates(state);
         if (expansion.kind != StateKind::open) return;
-        for_each_enabled(state, 0, [&](std::size_t edge) {
-            add_outcomes(state, edge, expansion);
-            return true;
-        });
+        for_each_enabled(state, [&](std::size_t edge) { add_outcomes(state, edge, expansion); });
         close_choice(expansion);
     }
 
@@ -184,23 +181,21 @@ public:
         expansion.clear();
         first_choice_ = 0;
         index_.find(state, candidates_.data());
-        for_each_enabled(state, first_edge(from), [&](std::size_t edge) {
-            const bool is_done = has_choice(expansion) &&
-                                 expansion.choices.back().action != task_.summaries_[edge].action;
-            if (!is_done) add_outcomes(state, edge, expansion);
-            return !is_done;
-        });
+        const auto is_done = [&](ActionId action) {
+            return has_choice(expansion) && expansion.choices.back().action != action;
+        };
+        for_each_enabled(state, first_edge(from), is_done,
+                         [&](std::size_t edge) { add_outcomes(state, edge, expansion); });
         close_choice(expansion);
     }
 
     void applicable(const Word* state, std::vector<ActionId>& actions) override {
         actions.clear();
         index_.find(state, candidates_.data());
-        for_each_enabled(state, 0, [&](std::size_t edge) {
+        for_each_enabled(state, [&](std::size_t edge) {
             const ActionId action = task_.summaries_[edge].action;
             const bool is_listed = !actions.empty() && actions.back() == action;
             if (has_outcome(state, task_.edges_[edge]) && !is_listed) actions.push_back(action);
-            return true;
         });
     }
 
@@ -208,21 +203,18 @@ public:
         expansion.clear();
         first_choice_ = 0;
         index_.find(state, candidates_.data());
-        for_each_enabled(state, first_edge(action), [&](std::size_t edge) {
-            const bool is_wanted = task_.summaries_[edge].action == action;
-            if (is_wanted) add_outcomes(state, edge, expansion);
-            return is_wanted;
-        });
+        for_each_enabled(
+            state, first_edge(action), [&](ActionId other) { return other != action; },
+            [&](std::size_t edge) { add_outcomes(state, edge, expansion); });
         close_choice(expansion);
     }
 
     std::vector<std::int64_t> enabled_edges(const Word* state) override {
         std::vector<std::int64_t> numbers;
         index_.find(state, candidates_.data());
-        for_each_enabled(state, 0, [&](std::size_t edge) {
+        for_each_enabled(state, [&](std::size_t edge) {
             if (has_outcome(state, task_.edges_[edge]))
                 numbers.push_back(task_.edges_[edge].number);
-            return true;
         });
         std::sort(numbers.begin(), numbers.end());
         return numbers;
@@ -260,9 +252,15 @@ private:
         return static_cast<std::size_t>(first - task_.summaries_.begin());
     }
 
-    // Visit the enabled edges from `first` on until `visit` returns false.
     template <typename Visit>
-    void for_each_enabled(const Word* state, std::size_t first, Visit visit) {
+    void for_each_enabled(const Word* state, Visit visit) {
+        for_each_enabled(state, 0, [](ActionId) { return false; }, visit);
+    }
+
+    // Visit the enabled edges from `first` on; those of an action that `is_done` are not evaluated,
+    // nor is what comes behind them.
+    template <typename IsDone, typename Visit>
+    void for_each_enabled(const Word* state, std::size_t first, IsDone is_done, Visit visit) {
         const std::size_t end = kFirstEdge + task_.edges_.size();
         const std::size_t begin = kFirstEdge + first;
         Word mask = ~Word{0} << (begin % 64);
@@ -275,9 +273,10 @@ private:
                 if (condition >= end) return;
                 const std::size_t edge = condition - kFirstEdge;
                 const CompiledTask::EdgeSummary& summary = task_.summaries_[edge];
-                const bool is_enabled = summary.residual == nullptr ||
-                                        passes(state, condition, task_.edges_[edge].number);
-                if (is_enabled && !visit(edge)) return;
+                if (is_done(summary.action)) return;
+                if (summary.residual == nullptr ||
+                    passes(state, condition, task_.edges_[edge].number))
+                    visit(edge);
             }
         }
     }
