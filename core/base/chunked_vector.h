@@ -31,7 +31,7 @@ public:
     std::uint64_t bytes() const { return (chunks_.size() << kBits) * sizeof(T); }
 
 private:
-    static constexpr std::size_t kBits = 12;
+    static constexpr std::size_t kBits = 10;
     static constexpr std::size_t kMask = (std::size_t{1} << kBits) - 1;
 
     std::vector<std::unique_ptr<T[]>> chunks_;

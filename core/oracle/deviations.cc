@@ -27,6 +27,11 @@ Known Deviations::known(const Word* state) const {
     return {Verdict::unsafe, Known::kNoAction, node.rank, graph_.store()[*id]};
 }
 
+bool Deviations::is_settled(StateId state) const {
+    return verdict(state) != Verdict::unknown || nodes_.get(state).is_done;
+}
+
+// A level that nobody leaves is the last one, unless what was done before changes above it.
 StopReason Deviations::search(StateId root) {
     if (nodes_[root].is_done) return StopReason::none;
     StopReason stopped = explore(root, found_);
@@ -34,13 +39,15 @@ StopReason Deviations::search(StateId root) {
     for (std::uint32_t i = 0; i < found_.size(); ++i)
         nodes_[found_[i]] = {false, true, kNone, 0, i};
     collect_policy_edges();
+    find_last_change();
     members_ = found_;
     for (std::uint32_t level = 0; !members_.empty(); ++level) {
         stopped = lose_at_level(level);
         if (stopped != StopReason::none) return stopped;
-        if (!leave(level)) break;
+        if (!leave(level) && level > last_change_) break;
     }
     for (StateId state : found_) nodes_[state].is_done = true;
+    ranks_given_ += static_cast<std::uint32_t>(members_.size());
     return StopReason::none;
 }
 
@@ -50,7 +57,7 @@ void Deviations::collect_policy_edges() {
     const auto for_each = [&](auto visit) {
         for (StateId state : found_) {
             for (StateId outcome : graph_.outcomes(graph_.choices(state).front())) {
-                if (verdict(outcome) == Verdict::unknown) visit(state, nodes_[outcome].place);
+                if (!is_settled(outcome)) visit(state, nodes_[outcome].place);
             }
         }
     };
@@ -61,21 +68,32 @@ void Deviations::collect_policy_edges() {
     for_each([&](StateId state, std::uint32_t place) { into_[next[place]++] = state; });
 }
 
+// Terminal outcomes have the number 0.
+void Deviations::find_last_change() {
+    last_change_ = 0;
+    for (StateId state : found_) {
+        for (const Graph::Choice& choice : graph_.choices(state)) {
+            for (StateId outcome : graph_.outcomes(choice)) {
+                const Node node = nodes_.get(outcome);
+                if (node.is_done && node.level != kNone)
+                    last_change_ = std::max(last_change_, node.level);
+            }
+        }
+    }
+}
+
 // Of the members, find those that are not safe with `level` differences.
 StopReason Deviations::lose_at_level(std::uint32_t level) {
     lost_.clear();
     for (StateId state : members_) nodes_[state].rank = 0;
     for (StateId state : members_) {
-        for (StateId outcome : graph_.outcomes(graph_.choices(state).front())) {
-            if (is_unsafe(outcome) && (level == 0 || loses_others(state))) lose(state);
-        }
+        if (loses_decision(state, level) && loses_others(state, level)) lose(state);
     }
     for (std::size_t next = 0; next < lost_.size(); ++next) {
         const std::uint32_t place = nodes_[lost_[next]].place;
         for (std::uint32_t i = into_begin_[place]; i < into_begin_[place + 1]; ++i) {
             const Node& node = nodes_[into_[i]];
-            if (node.is_member && node.rank == 0 && (level == 0 || loses_others(into_[i])))
-                lose(into_[i]);
+            if (node.is_member && node.rank == 0 && loses_others(into_[i], level)) lose(into_[i]);
         }
         const StopReason stopped = poll();
         if (stopped != StopReason::none) return stopped;
@@ -84,20 +102,29 @@ StopReason Deviations::lose_at_level(std::uint32_t level) {
 }
 
 void Deviations::lose(StateId state) {
-    if (nodes_[state].rank != 0) return;
     lost_.push_back(state);
-    nodes_[state].rank = static_cast<std::uint32_t>(lost_.size());
+    nodes_[state].rank = ranks_given_ + static_cast<std::uint32_t>(lost_.size());
 }
 
-// Whether every action but the policy's may lead to fail or to a member.
-bool Deviations::loses_others(StateId state) {
-    const auto choices = graph_.choices(state);
-    for (const Graph::Choice& choice : choices.subspan(1)) {
+// Whether the policy's decision may lead to somebody who was lost before.
+bool Deviations::loses_decision(StateId state, std::uint32_t level) const {
+    for (StateId outcome : graph_.outcomes(graph_.choices(state).front())) {
+        const Node node = nodes_.get(outcome);
+        if (is_unsafe(outcome) || (node.is_done && node.level > level)) return true;
+    }
+    return false;
+}
+
+// Whether every action but the policy's may lead to somebody who is not safe at the level before.
+bool Deviations::loses_others(StateId state, std::uint32_t level) {
+    if (level == 0) return true;
+    for (const Graph::Choice& choice : graph_.choices(state).subspan(1)) {
         ++counts_.pairs;
         bool is_lost = false;
         for (StateId outcome : graph_.outcomes(choice)) {
             ++counts_.outcomes;
-            is_lost |= is_unsafe(outcome) || nodes_[outcome].is_member;
+            const Node node = nodes_.get(outcome);
+            is_lost |= is_unsafe(outcome) || (node.is_done ? node.level >= level : node.is_member);
         }
         if (!is_lost) return false;
     }

@@ -35,6 +35,7 @@ public:
 
 protected:
     StopReason search(StateId root) override;
+    bool is_settled(StateId state) const override;
     std::uint64_t search_bytes() const override;
 
 private:
@@ -47,9 +48,11 @@ private:
     };
 
     void collect_policy_edges();
+    void find_last_change();
     StopReason lose_at_level(std::uint32_t level);
     void lose(StateId state);
-    bool loses_others(StateId state);
+    bool loses_decision(StateId state, std::uint32_t level) const;
+    bool loses_others(StateId state, std::uint32_t level);
     bool leave(std::uint32_t level);
 
     std::vector<StateId> found_;
@@ -58,6 +61,8 @@ private:
     std::vector<std::uint32_t> into_begin_;  // by place: where its part of into_ begins
     std::vector<StateId> into_;              // whose policy decision has that state as outcome
     std::vector<StateId> lost_;              // at the level at hand, in order
+    std::uint32_t last_change_ = 0;  // the largest number of an outcome that was done before
+    std::uint32_t ranks_given_ = 0;  // to states that are done
 };
 
 }  // namespace surefoot

@@ -83,7 +83,7 @@ StopReason GraphOracle::explore(StateId root, std::vector<StateId>& found) {
             ++counts_.pairs;
             for (StateId outcome : graph_.outcomes(choice)) {
                 ++counts_.outcomes;
-                if (is_found_[index(outcome)] || verdict(outcome) != Verdict::unknown) continue;
+                if (is_found_[index(outcome)] || is_settled(outcome)) continue;
                 is_found_[index(outcome)] = true;
                 found.push_back(outcome);
             }

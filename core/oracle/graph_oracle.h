@@ -51,7 +51,10 @@ protected:
     // The first choice from `choice` on without an outcome marked unsafe, or the number of choices.
     std::uint32_t next_choice(StateId state, std::uint32_t choice);
 
-    // Every state reachable from the root that is not marked, expanded, in the order found; states
+    // Whether exploring ends there.
+    virtual bool is_settled(StateId state) const { return verdict(state) != Verdict::unknown; }
+
+    // Every state reachable from the root that is not settled, expanded, in the order found; states
     // settled on the way are left out.
     StopReason explore(StateId root, std::vector<StateId>& found);
 

@@ -14,6 +14,7 @@ LazyAttractor::LazyAttractor(const Task& task, bool has_pairs)
 Answer LazyAttractor::decide(const Word* state, Budget& budget) {
     counts_ = Answer{};
     if (is_slow_) budget.look_always();
+    first_new_ = store_.size();
     const std::uint32_t root = insert(state);
     Answer answer;
     try {
@@ -32,9 +33,9 @@ Answer LazyAttractor::decide(const Word* state, Budget& budget) {
 
 void LazyAttractor::run(std::uint32_t root, Budget& budget, Answer& answer) {
     push_undecided(root);
-    while (!work_.empty() && phase(root) != Phase::unsafe) {
-        const std::uint32_t state = work_.back();
-        work_.pop_back();
+    while (work_.size() > 0 && phase(root) != Phase::unsafe) {
+        const std::uint32_t state = work_[work_.size() - 1];
+        work_.shrink(work_.size() - 1);
         look_at(state, state == root);
         const Progress progress{store_.size(), counts_.expanded, work_.size(), bytes(), 0};
         answer.stopped = budget.poll(progress);
@@ -44,7 +45,7 @@ void LazyAttractor::run(std::uint32_t root, Budget& budget, Answer& answer) {
     }
     if (phase(root) == Phase::unsafe) {
         answer.verdict = Verdict::unsafe;
-    } else if (work_.empty()) {
+    } else if (work_.size() == 0) {
         answer.verdict = Verdict::safe;
     }
     if (answer.verdict != Verdict::unknown) answer.stopped = StopReason::none;
@@ -98,8 +99,7 @@ bool LazyAttractor::has_lost_action(std::uint32_t state) const {
 // An earlier question left the state undecided: go on from there.
 void LazyAttractor::take_up(std::uint32_t state) {
     if (has_lost_action(state)) return advance(state);
-    set_phase(state, Phase::active);
-    active_.push_back(state);
+    activate(state);
     for (std::size_t e = nodes_[state].link; e < edges_.size() && edges_[e].from == state; ++e) {
         if (edges_[e].next == kUnlinked) link(static_cast<std::uint32_t>(e));
         push_undecided(edges_[e].to);
@@ -121,7 +121,6 @@ void LazyAttractor::advance(std::uint32_t state) {
 
 // Look at the next action; return whether that settled what is to become of the state.
 bool LazyAttractor::take_next(std::uint32_t state) {
-    const bool is_fresh = phase(state) == Phase::fresh;
     const bool is_first = nodes_[state].action == kNoAction;
     const std::uint32_t from = is_first ? 0 : nodes_[state].action + 1;
     stepper_->next_choice(store_[StateId{state}], ActionId{from}, expansion_);
@@ -140,7 +139,6 @@ bool LazyAttractor::take_next(std::uint32_t state) {
         nodes_[state].action = index(choice.action);
         return false;
     }
-    if (is_fresh || phase(state) == Phase::idle) active_.push_back(state);
     depend(state, choice.action);
     return true;
 }
@@ -148,6 +146,10 @@ bool LazyAttractor::take_next(std::uint32_t state) {
 // Put the outcomes into found_; return whether none of them is known to be unsafe.
 bool LazyAttractor::find_outcomes(const Choice& choice) {
     found_.clear();
+    if (choice.end - choice.begin > 1) {
+        for (std::uint32_t i = choice.begin; i < choice.end; ++i)
+            store_.prefetch(store_.hash(expansion_.words.data() + i * width_));
+    }
     for (std::uint32_t i = choice.begin; i < choice.end; ++i) {
         ++counts_.outcomes;
         found_.push_back(insert(expansion_.words.data() + i * width_));
@@ -159,7 +161,7 @@ bool LazyAttractor::find_outcomes(const Choice& choice) {
 // The first outcome is looked at first.
 void LazyAttractor::depend(std::uint32_t state, ActionId action) {
     if (edges_.size() + found_.size() >= kUnlinked) throw std::length_error("too many outcomes");
-    set_phase(state, Phase::active);
+    activate(state);
     nodes_[state].action = index(action);
     nodes_[state].link = static_cast<std::uint32_t>(edges_.size());
     for (std::uint32_t to : found_) {
@@ -200,16 +202,23 @@ void LazyAttractor::push_undecided(std::uint32_t state) {
     if (phase(state) == Phase::fresh || phase(state) == Phase::idle) work_.push_back(state);
 }
 
+void LazyAttractor::activate(std::uint32_t state) {
+    if (phase(state) != Phase::active && state < first_new_) active_.push_back(state);
+    set_phase(state, Phase::active);
+}
+
 void LazyAttractor::finish(bool is_settled) {
-    work_.clear();
-    for (std::uint32_t state : active_) {
-        if (phase(state) != Phase::active) continue;
+    work_.shrink(0);
+    const auto leave = [&](std::uint32_t state) {
+        if (phase(state) != Phase::active) return;
         if (is_settled) {
             settle(state);
         } else {
             set_phase(state, Phase::idle);
         }
-    }
+    };
+    for (std::uint32_t state : active_) leave(state);
+    for (std::uint32_t state = first_new_; state < store_.size(); ++state) leave(state);
     active_.clear();
 }
 
@@ -259,8 +268,8 @@ LazyAttractor::Dominance::Bounds& LazyAttractor::bounds_of(const Word* pair) {
 }
 
 std::uint64_t LazyAttractor::bytes() const {
-    std::uint64_t bytes = store_.peak_bytes() + nodes_.bytes() + edges_.bytes() +
-                          (work_.capacity() + active_.capacity()) * sizeof(std::uint32_t);
+    const std::uint64_t bytes = store_.peak_bytes() + nodes_.bytes() + edges_.bytes() +
+                                work_.bytes() + active_.capacity() * sizeof(std::uint32_t);
     if (!dominance_) return bytes;
     return bytes + dominance_->states.peak_bytes() +
            dominance_->of_state.capacity() * sizeof(Dominance::Bounds) +

@@ -98,6 +98,7 @@ private:
     void depend(std::uint32_t state, ActionId action);
     void lose(std::uint32_t state);
     void settle(std::uint32_t state);
+    void activate(std::uint32_t state);
     void push_undecided(std::uint32_t state);
     void finish(bool is_settled);
 
@@ -111,8 +112,9 @@ private:
     std::uint32_t next_rank_ = 0;
 
     // Of the question at hand.
-    std::vector<std::uint32_t> work_;    // a stack
-    std::vector<std::uint32_t> active_;  // whoever became active
+    ChunkedVector<std::uint32_t> work_;  // a stack
+    std::uint32_t first_new_ = 0;        // states from here on were stored for this question
+    std::vector<std::uint32_t> active_;  // those before that became active
     std::vector<std::uint32_t> found_;   // outcomes of the action at hand
     std::vector<Word> pair_;
     Expansion expansion_;

@@ -22,14 +22,14 @@ constexpr std::size_t kFirstLines = 16;
 // Large blocks are aligned to large pages and ask for them: random access to the table misses the
 // translation cache otherwise.
 template <typename T>
-StateStore::Block<T> StateStore::allocate(std::size_t count) {
+StateStore::Block<T> StateStore::allocate(std::size_t count, bool is_large) {
     const std::size_t bytes = count * sizeof(T);
-    const std::size_t alignment = bytes < kPage ? kCacheLine : kPage;
+    const std::size_t alignment = is_large ? kPage : kCacheLine;
     const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
     void* memory = std::aligned_alloc(alignment, rounded);
     if (memory == nullptr) throw std::bad_alloc();
 #ifdef __linux__
-    if (alignment == kPage) madvise(memory, rounded, MADV_HUGEPAGE);
+    if (is_large) madvise(memory, rounded, MADV_HUGEPAGE);
 #endif
     return Block<T>(static_cast<T*>(memory));
 }
@@ -44,7 +44,7 @@ StateStore::StateStore(std::size_t words_per_state) : width_(words_per_state) {
 void StateStore::set_capacity(std::size_t num_lines) {
     num_lines_ = num_lines;
     capacity_ = num_lines * kLine;
-    slots_ = allocate<Slot>(capacity_);
+    slots_ = allocate<Slot>(capacity_, capacity_ * sizeof(Slot) >= kPage);
     // 0.8 of the slots
     max_size_ = std::min<std::size_t>(capacity_ / 10 * 8, index(kNoState));
     std::fill_n(slots_.get(), capacity_, kEmpty);
@@ -69,8 +69,10 @@ StateStore::Slot* StateStore::grow(std::uint32_t hash) {
     return slots_.get() + line_with_room(hash) * kLine;
 }
 
+// Most stores stay small: a large page for the first chunk would cost them more than all the rest.
 void StateStore::add_chunk() {
-    chunks_.push_back(allocate<Word>((std::size_t{chunk_mask_} + 1) * width_));
+    const bool is_first = chunks_.empty();
+    chunks_.push_back(allocate<Word>((std::size_t{chunk_mask_} + 1) * width_, !is_first));
 }
 
 std::optional<StateId> StateStore::find(const Word* state) const {

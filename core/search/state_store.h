@@ -94,7 +94,7 @@ private:
     using Block = std::unique_ptr<T[], Free>;
 
     template <typename T>
-    static Block<T> allocate(std::size_t count);
+    static Block<T> allocate(std::size_t count, bool is_large);
 
     // Of a line: bit k says that slot k has the wanted hash, or that it is empty.
     struct Match {
