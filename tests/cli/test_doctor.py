@@ -11,7 +11,7 @@ def test_document(surefoot: Surefoot) -> None:
     done = surefoot("doctor", LINE, "--json")
     assert (done.code, done.err) == (0, "")
     assert done.document["command"] == "doctor"
-    assert done.document["edges"] == 43
+    assert done.document["edges"] == 23
     assert done.document["findings"] == []
     assert [v["name"] for v in done.document["variables"]][-1] == "aux_vel"
 

@@ -12,12 +12,22 @@ from collections.abc import Callable
 from typing import Any, get_type_hints
 from urllib.parse import parse_qsl
 
+from surefoot.domains.flappy_bird import flappy_bird
+from surefoot.domains.layered import layered
 from surefoot.domains.one_way_line import one_way_line
+from surefoot.domains.staircase import staircase
+from surefoot.domains.two_way_line import two_way_line
 from surefoot.errors import InputError, nearest_hint, quoted, shown
 from surefoot.tasks.description import Description
 from surefoot.tasks.task import Task
 
-DOMAINS: dict[str, Callable[..., Description]] = {"one-way-line": one_way_line}
+DOMAINS: dict[str, Callable[..., Description]] = {
+    "one-way-line": one_way_line,
+    "two-way-line": two_way_line,
+    "flappy-bird": flappy_bird,
+    "layered": layered,
+    "staircase": staircase,
+}
 PREFIX = "domain:"
 WANTED = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
 
