@@ -111,7 +111,7 @@ class Description:
     variables: dict[str, Variable] = field(default_factory=dict)
     arrays: dict[str, Array] = field(default_factory=dict)
     constants: dict[str, Value] = field(default_factory=dict)
-    actions: list[str] = field(default_factory=list)
+    actions: dict[str, None] = field(default_factory=dict)  # an ordered set
     silent: list[str] = field(default_factory=list)
     edges: list[Edge] = field(default_factory=list)
     start_condition: Expr | None = None
@@ -225,8 +225,7 @@ class Description:
         action index.
         """
         check_name(name, "action")
-        if name not in self.actions:
-            self.actions.append(name)
+        self.actions[name] = None
         return name
 
     def edge(

@@ -223,7 +223,7 @@ def test_a_refused_edge_declares_no_action():
     d = Description("d")
     with pytest.raises(InputError):
         d.edge("go", outcomes=None)
-    assert d.actions == []
+    assert list(d.actions) == []
 
 
 def test_plain_truth_is_a_condition():

@@ -125,13 +125,11 @@ class Model:
 
     def _read_actions(self) -> None:
         actions = self.description.actions
-        known: set[str] = set()
         for item, place in json_items(self.node, "actions", Place()):
             json_object(item, place, required=("name",), optional=(), warn=self.warn)
             name = json_string(item["name"], place / "name")
-            distinct(name, known, "action", place / "name")
-            known.add(name)
-            actions.append(name)
+            distinct(name, actions, "action", place / "name")
+            actions[name] = None
 
     def condition(self, node: Json, scope: Scope, place: Place) -> Expr:
         """Return a condition that the model wraps as ``{"exp": ...}``."""

@@ -86,7 +86,7 @@ def test_syncs_silent_actions_and_labels_without_sync(load):
     two = automaton(edge("a", ("y", 2)), edge(None, ("y", 1)), name="two")
     syncs = [sync(None, "a", "a"), sync("a", None, "a"), sync(None, "a", None)]
     description = load(model(one, two, variables=[X, Y], actions=("a", "two", "b"), syncs=syncs))
-    assert description.actions == ["a", "two", "b"]
+    assert list(description.actions) == ["a", "two", "b"]
     assert description.silent == ["one", "two(silent)", "one+two"]
     task = description.compile()
     state = {"x": 0, "y": 0}
