@@ -221,9 +221,7 @@ def print_growth(all_costs: list[tuple[Instance, list[Cost]]]) -> None:
         of_family = [(i, costs) for i, costs in all_costs if i.family == family]
         for oracle in ORACLES:
             row = [(i.size, c) for i, costs in of_family for c in costs if c.oracle == oracle]
-            texts = [
-                f"{size:,}: {'over ' * (not c.is_complete)}{c.expanded:,}" for size, c in row
-            ]
+            texts = [f"{size:,}: {'over ' * (not c.is_complete)}{c.expanded:,}" for size, c in row]
             if texts:
                 print(f"  {family:12} {oracle:22} {', '.join(texts)}")
 
@@ -233,8 +231,10 @@ def print_summary(all_costs: list[tuple[Instance, list[Cost]]]) -> None:
     ratios = [(found[0], i) for i, costs in all_costs if (found := ratio(costs)) is not None]
     if ratios:
         worst, where = max(ratios, key=lambda pair: pair[0])
-        print(f"lazy_attractor, at worst: {worst:.2f} times the fastest other ({where.family} "
-              f"{where.size})")
+        print(
+            f"lazy_attractor, at worst: {worst:.2f} times the fastest other ({where.family} "
+            f"{where.size})"
+        )
     rates = [
         c.expanded / max(c.seconds, 1e-9)
         for i, costs in all_costs
