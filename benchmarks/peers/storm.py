@@ -1,4 +1,4 @@
-"""How many states Storm builds of a JANI file, and how fast.
+"""How many states Storm builds of a JANI file, how fast, and which of them it finds safe.
 
 Storm (stormpy 2.0, GPL-3) is only ever run as a separate process: it may run long or crash, and
 neither must take the caller along.
@@ -19,6 +19,11 @@ Surefoot's outcomes: Storm too merges equal outcomes of one choice and drops tho
 probability 0.
 
 The longer guards cost Storm time. For its best rate build without conditions (``--expand-all``).
+
+Safe are the states from which the least probability of ever reaching fail is 0. Storm finds them on
+the graph alone (prob0E), without numbers. That is safety as in docs/semantics.md where every action
+has one choice in Storm, and where silent edges leave no choice at all: Storm's scheduler may pick
+among them, a policy may not.
 
 Run:  python -m benchmarks.peers.storm FILE --const item_cost_bound=2 --max-seconds 60
 """
@@ -85,6 +90,34 @@ def conditions_of(path: Path | str) -> tuple[Expression, Expression]:
     return None, None
 
 
+def starting_at(model: dict, condition: Expression) -> dict:
+    """Return a copy of ``model`` that starts in all states that satisfy the condition.
+
+    It is over global variables, whose initial values it replaces; None keeps them.
+    """
+    started = copy.deepcopy(model)
+    if condition is not None:
+        for variable in started.get("variables", []):
+            variable.pop("initial-value", None)
+        started["restrict-initial"] = {"exp": condition}
+    return started
+
+
+def start_of(path: Path | str) -> Expression:
+    """Return the start of the first ``PA`` property in a model or property file as one condition.
+
+    None if there is no such property. Of listed starts every entry must name all variables.
+    """
+    path = Path(path)
+    for entry in _read(path).get("properties", []):
+        if entry["expression"]["op"] == "PA":
+            start = _resolved(entry["expression"]["start"], path)
+            if start["op"] == "states-values":
+                return _joined("∨", [_joined("∧", _equations(v)) for v in start["values"]])
+            return _condition(start)
+    return None
+
+
 def storm_counts(
     path: Path | str,
     constants: Mapping[str, object] | None = None,
@@ -101,17 +134,65 @@ def storm_counts(
     reading the model; the process as a whole, with the start of Python, has ``max_seconds``.
     """
     model = stopping_at(without_property(_read(Path(path))), fail, goal)
-    job = json.dumps({"model": model, "constants": dict(constants or {})})
+    return _answer({"model": model, "constants": dict(constants or {})}, max_seconds)
+
+
+def storm_safe_states(
+    path: Path | str,
+    constants: Mapping[str, object] | None = None,
+    max_seconds: float = 60.0,
+    *,
+    fail: Expression,
+    goal: Expression = None,
+    start: Expression = None,
+) -> dict:
+    """Return the reachable states of a JANI file that Storm finds safe, and those it does not.
+
+    ``status`` and conditions are as in ``storm_counts``; ``start`` is as in ``starting_at``. Each
+    state of ``safe`` and of ``unsafe`` is a list of values of the ``variables``, under Storm's
+    names: location ``_loc_m``, cell ``a_at_0``, local ``m_x``. Storm has no variable where nothing
+    is ever assigned, nor locations where an automaton has but one. ``graph_seconds`` is the time
+    for telling safe from unsafe.
+    """
+    model = stopping_at(without_property(_read(Path(path))), fail, goal)
+    model = _asking_for(starting_at(model, start), fail)
+    return _answer({"model": model, "constants": dict(constants or {}), "safe": True}, max_seconds)
+
+
+def _answer(job: dict, max_seconds: float) -> dict:
+    """Return what the worker says about the job, with its status."""
     command = [sys.executable, __file__, "--worker"]
+    text = json.dumps(job)
     try:
         done = subprocess.run(
-            command, input=job, capture_output=True, text=True, timeout=max_seconds, check=False
+            command, input=text, capture_output=True, text=True, timeout=max_seconds, check=False
         )
     except subprocess.TimeoutExpired:
         return {"status": "timeout", "max_seconds": max_seconds}
     if done.returncode != 0:
         return {"status": "failed", "message": _last_line(done), "exit_code": done.returncode}
     return {"status": "done", **json.loads(done.stdout.splitlines()[-1])}
+
+
+def _asking_for(model: dict, fail: Expression) -> dict:
+    """Return the model with the least probability of fail as its only property."""
+    least = {"op": "Pmin", "exp": {"op": "F", "exp": fail}}
+    values = {"op": "filter", "fun": "values", "values": least, "states": {"op": "initial"}}
+    return {**model, "properties": [{"name": "fail", "expression": values}]}
+
+
+def _equations(values: dict) -> list[Expression]:
+    pairs = [(entry["var"], entry["value"]) for entry in values["variables"]]
+    return [{"op": "=", "left": name, "right": value} for name, value in pairs]
+
+
+def _joined(operator: str, conditions: list[Expression]) -> Expression:
+    """Return the conditions joined as a balanced tree: Storm recurses over expressions."""
+    if len(conditions) == 1:
+        return conditions[0]
+    middle = len(conditions) // 2
+    left, right = _joined(operator, conditions[:middle]), _joined(operator, conditions[middle:])
+    return {"op": operator, "left": left, "right": right}
 
 
 def _and_not(guard: dict | None, condition: Expression) -> Expression:
@@ -146,13 +227,20 @@ def _last_line(done: subprocess.CompletedProcess) -> str:
     return lines[-1] if lines else "no message"
 
 
-def _build(job: dict) -> dict:
+def _parse(job: dict) -> tuple[Any, list]:
+    """Return the model and its properties as Storm reads them. Imports Storm."""
+    import stormpy
+
+    text = json.dumps(_with_constants(job["model"], job["constants"]), ensure_ascii=False)
+    return stormpy.parse_jani_model_from_string(text)
+
+
+def _count(job: dict) -> dict:
     """Build the model in this process and return the figures. Imports Storm."""
     import stormpy
 
     begin = time.perf_counter()
-    text = json.dumps(_with_constants(job["model"], job["constants"]), ensure_ascii=False)
-    model, _ = stormpy.parse_jani_model_from_string(text)
+    model, _ = _parse(job)
     loaded, cpu_loaded = time.perf_counter(), time.process_time()
     built = stormpy.build_model(model, options=stormpy.BuilderOptions())
     seconds, cpu_seconds = time.perf_counter() - loaded, time.process_time() - cpu_loaded
@@ -167,6 +255,38 @@ def _build(job: dict) -> dict:
         "load_seconds": loaded - begin,
         "states_per_second": built.nr_states / seconds,
     }
+
+
+def _separate(job: dict) -> dict:
+    """Build the model in this process and tell safe from unsafe states. Imports Storm."""
+    import stormpy
+    from stormpy.analysis import compute_prob01_states
+
+    model, properties = _parse(job)
+    options = stormpy.BuilderOptions(properties)
+    options.set_build_state_valuations()
+    begin = time.perf_counter()
+    built = stormpy.build_model(model, options=options)
+    done = time.perf_counter()
+    least_is_zero, _ = compute_prob01_states(built, properties[0])
+    graph_seconds = time.perf_counter() - done
+    names, rows = _valuations(built.state_valuations, job["model"])
+    return {
+        "variables": names,
+        "safe": [row for i, row in enumerate(rows) if least_is_zero.get(i)],
+        "unsafe": [row for i, row in enumerate(rows) if not least_is_zero.get(i)],
+        "seconds": done - begin,
+        "graph_seconds": graph_seconds,
+    }
+
+
+def _valuations(valuations: Any, model: dict) -> tuple[list[str], list[tuple]]:
+    """Return the names of the variables, and of every state their values."""
+    single = {f"_loc_{a['name']}" for a in model["automata"] if len(a["locations"]) == 1}
+    known = {v.name: v for v in valuations.get_all_variables() if v.name not in single}
+    names = sorted(known)
+    columns = [valuations.get_values_states(known[name]) for name in names]
+    return names, list(zip(*columns, strict=True))
 
 
 def _with_constants(model: dict, constants: Mapping[str, object]) -> dict:
@@ -201,7 +321,8 @@ def _arguments() -> argparse.Namespace:
 def main() -> int:
     """Print the figures of one file as one line of JSON."""
     if sys.argv[1:] == ["--worker"]:
-        print(json.dumps(_build(json.load(sys.stdin))))
+        job = json.load(sys.stdin)
+        print(json.dumps(_separate(job) if job.get("safe") else _count(job)))
         return 0
     options = _arguments()
     fail, goal = (None, None)

@@ -83,4 +83,9 @@ def _is_wall(x: Expr, y: Expr, walls: Iterable[tuple[int, int]]) -> Expr:
 
 
 def _any(conditions: Iterable[Expr]) -> Expr:
-    return functools.reduce(operator.or_, conditions)
+    """Return the disjunction, as a tree that is not deep."""
+    parts = list(conditions)
+    while len(parts) > 1:
+        pairs = [parts[i : i + 2] for i in range(0, len(parts), 2)]
+        parts = [functools.reduce(operator.or_, pair) for pair in pairs]
+    return parts[0]
