@@ -1,11 +1,24 @@
 """The independent half: what a model means, in plain Python, read from docs/semantics.md.
 
 Imports nothing else of Surefoot. The core is tested against it, so it prefers being plainly right
-to being fast. `load` reads files into a Model; the Model answers questions about single states.
+to being fast. `load` reads files into a Model; the Model answers questions about single states, and
+`check_certificate` tells whether evidence for a verdict holds there.
 """
 
+from .certificates import OutOfTime, Rejected, check_certificate
 from .errors import ModelError, NotSupported, ReadError
 from .model import Model, State, Variable
 from .reader import load
 
-__all__ = ["Model", "ModelError", "NotSupported", "ReadError", "State", "Variable", "load"]
+__all__ = [
+    "Model",
+    "ModelError",
+    "NotSupported",
+    "OutOfTime",
+    "ReadError",
+    "Rejected",
+    "State",
+    "Variable",
+    "check_certificate",
+    "load",
+]

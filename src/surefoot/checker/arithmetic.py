@@ -161,6 +161,15 @@ def equality_rule(*kinds: Any) -> str | None:
 
 Operator = tuple[Callable[..., "str | None"], Callable[..., Any]]
 
+RELATIONS: dict[str, Callable[[Any, Any], bool]] = {
+    "=": operator.eq,
+    "≠": operator.ne,
+    "<": operator.lt,
+    "≤": operator.le,
+    ">": operator.gt,
+    "≥": operator.ge,
+}
+
 BINARY: dict[str, Operator] = {
     "+": (number_rule, exact_or_real(operator.add, operator.add)),
     "-": (number_rule, exact_or_real(operator.sub, operator.sub)),
@@ -171,12 +180,10 @@ BINARY: dict[str, Operator] = {
     "/": (real_rule, divide),
     "%": (int_rule, modulo),
     "log": (real_rule, logarithm),
-    "=": (equality_rule, compare(operator.eq)),
-    "≠": (equality_rule, compare(operator.ne)),
-    "<": (order_rule, compare(operator.lt)),
-    "≤": (order_rule, compare(operator.le)),
-    ">": (order_rule, compare(operator.gt)),
-    "≥": (order_rule, compare(operator.ge)),
+    **{
+        name: (equality_rule if name in ("=", "≠") else order_rule, compare(relation))
+        for name, relation in RELATIONS.items()
+    },
 }
 
 UNARY: dict[str, Operator] = {

@@ -15,7 +15,7 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from .arithmetic import BINARY, INT_MAX, INT_MIN, UNARY, cell, pack, to_real
+from .arithmetic import BINARY, INT_MAX, INT_MIN, RELATIONS, UNARY, cell, pack, to_real
 from .errors import ModelError, NotSupported, ReadError
 from .files import field, items, optional, shown, text
 
@@ -111,21 +111,24 @@ def compile_expression(node: Any, scope: Scope, where: str, *, want: Type | None
 def run(code: Code, values: Mapping[str, Any]) -> Any:
     """Return the value of an expression in a valuation of cells. Raises ModelError."""
     stack: list[Any] = []
-    at = 0
+    steps, end, at = code.steps, len(code.steps), 0
     try:
-        while at < len(code.steps):
-            what, argument = code.steps[at]
+        while at < end:
+            what, argument = steps[at]
             at += 1
-            if what == "push":
-                stack.append(argument)
-            elif what == "load":
+            if what == "load":
                 stack.append(values[argument])
-            elif what == "load array":
-                stack.append(tuple(values[name] for name in argument))
+            elif what == "push":
+                stack.append(argument)
+            elif what == "apply to two":
+                right = stack.pop()
+                stack[-1] = argument(stack[-1], right)
             elif what == "apply":
                 count, function = argument
                 operands = stack[-count:]
                 stack[-count:] = [function(*operands)]
+            elif what == "load array":
+                stack.append(tuple(values[name] for name in argument))
             elif what == "jump":
                 at = argument
             elif what == "jump if false":
@@ -235,7 +238,9 @@ class _Compiler:
         return new
 
     def _apply(self, count: int, function: Any) -> None:
-        self.steps.append(("apply", (count, function)))
+        is_binary = count == 2
+        step = ("apply to two", function) if is_binary else ("apply", (count, function))
+        self.steps.append(step)
 
     def _push(self, type_: Type, value: Any) -> Type:
         if value is None:
@@ -283,6 +288,8 @@ class _Compiler:
         result = rule(*types)
         if result is None:
             raise ReadError(f'type error: "{op}" of {", ".join(map(_spell, types))}')
+        if types[0] == types[-1]:  # nothing to convert
+            function = RELATIONS.get(op, function)
         self._apply(len(types), function)
         return result
 

@@ -11,8 +11,9 @@ valuation of a state, in which transient variables have the values that their lo
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from .errors import ModelError
@@ -88,6 +89,9 @@ class Edge:
     destinations: tuple[Destination, ...]
 
 
+Combination = tuple[tuple[int, ...], tuple[Edge, ...]]  # element numbers and their edges
+
+
 @dataclass(frozen=True)
 class TransientValue:
     """What a location gives to a transient cell: the value of the code, or one element of it."""
@@ -111,6 +115,17 @@ class Element:
     def position(self, values: Mapping[str, Any]) -> int:
         """Return the current location."""
         return 0 if self.location is None else int(values[self.location])
+
+    def edges_here(self, values: Mapping[str, Any], label: str | None) -> list[Edge]:
+        """Return the edges with a label that leave the current location."""
+        return self._edges_from.get((label, self.position(values)), [])
+
+    @cached_property
+    def _edges_from(self) -> dict[tuple[str | None, int], list[Edge]]:
+        found: dict[tuple[str | None, int], list[Edge]] = {}
+        for edge in self.edges:
+            found.setdefault((edge.label, edge.location), []).append(edge)
+        return found
 
 
 @dataclass(frozen=True)
@@ -155,14 +170,18 @@ class StartSet:
 
 
 class View(dict[str, Any]):
-    """The valuation of a state, transient variables included; these are evaluated when read."""
+    """The valuation of a state, transient variables included; these are evaluated when read.
+
+    Remembers the combinations of each action once they are found.
+    """
 
     def __init__(self, values: Mapping[str, Any], model: Model) -> None:
         super().__init__(values)
-        self._model = model
+        self.model = model
+        self.combinations: dict[str, list[Combination]] = {}
 
     def __missing__(self, name: str) -> Any:
-        self[name] = value = self._model.transient_value(self, name)
+        self[name] = value = self.model.transient_value(self, name)
         return value
 
 
@@ -230,7 +249,13 @@ class Model:
         return list_states(self, self.initial, limit)
 
     def view(self, state: Mapping[str, Any]) -> View:
-        """Return the valuation of a state. Raises ValueError if it is not one of this model."""
+        """Return the valuation of a state. Raises ValueError if it is not one of this model.
+
+        Who asks several questions about a state asks them about its view: then guards are evaluated
+        once.
+        """
+        if isinstance(state, View) and state.model is self:
+            return state
         missing = [variable.name for variable in self.variables if variable.name not in state]
         if missing or len(state) != len(self.variables):
             raise ValueError(f"not a state of {self.name}: missing {missing} or too many variables")
@@ -256,20 +281,37 @@ class Model:
         possible = [bool(_possible_destinations(view, edges)) for _, edges in combinations]
         return any(possible)
 
-    def _combinations(
-        self, view: View, action: str
-    ) -> Iterator[tuple[tuple[int, ...], tuple[Edge, ...]]]:
-        """Yield the element numbers and enabled edges of every combination of an action."""
-        if action not in self.actions:
-            raise ValueError(f'{self.name} has no action "{action}"')
-        for joint in self.joints:
-            if joint.action != action:
-                continue
-            numbers = tuple(number for number, _ in joint.parts)
-            here = [_edges_here(view, self.elements[n], label) for n, label in joint.parts]
-            for edges in itertools.product(*here):
-                if all(edge.guard is None or run(edge.guard, view) for edge in edges):
-                    yield numbers, edges
+    def _combinations(self, view: View, action: str) -> list[Combination]:
+        """Return the element numbers and enabled edges of every combination of an action."""
+        found = view.combinations.get(action)
+        if found is None:
+            if action not in self._joints_of:
+                raise ValueError(f'{self.name} has no action "{action}"')
+            found = [
+                each for joint in self._joints_of[action] for each in self._enabled(view, joint)
+            ]
+            view.combinations[action] = found
+        return found
+
+    def _enabled(self, view: View, joint: Joint) -> list[Combination]:
+        """Return the combinations of one joint; a guard is evaluated if those before it hold."""
+        here = [self.elements[number].edges_here(view, label) for number, label in joint.parts]
+        chosen: list[tuple[Edge, ...]] = [()] if all(here) else []
+        for edges in here:
+            chosen = [
+                (*before, edge)
+                for before in chosen
+                for edge in edges
+                if edge.guard is None or run(edge.guard, view)
+            ]
+        numbers = tuple(number for number, _ in joint.parts)
+        return [(numbers, edges) for edges in chosen]
+
+    @cached_property
+    def _joints_of(self) -> dict[str, list[Joint]]:
+        return {
+            name: [each for each in self.joints if each.action == name] for name in self.actions
+        }
 
     def _update(
         self, view: View, numbers: tuple[int, ...], destinations: tuple[Destination, ...]
@@ -332,11 +374,6 @@ class Model:
                 detail = f"{cell} := {merged[cell]} and {cell} := {value}"
                 raise ModelError("conflicting-assignments", detail)
         return merged
-
-
-def _edges_here(view: View, element: Element, label: str | None) -> list[Edge]:
-    here = element.position(view)
-    return [edge for edge in element.edges if edge.label == label and edge.location == here]
 
 
 def _possible_destinations(view: View, edges: tuple[Edge, ...]) -> list[tuple[Destination, ...]]:

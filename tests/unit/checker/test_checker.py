@@ -543,6 +543,36 @@ def test_a_guard_is_evaluated_only_if_the_ones_before_hold(build):
             ask({"x": 0})
 
 
+def test_locations_are_compared_before_guards_are_evaluated(build):
+    error = op("=", op("%", 1, "x"), 0)
+    wrong = automaton(edge("a", to(), guard=error), name="m")
+    away = automaton(edge("a", to(location="k"), location="k"), name="n", locations=("l", "k"))
+    for pair in ((wrong, away), (away, wrong)):
+        model = build([X], *pair, syncs=[sync("a", "a", "a")])
+        assert model.applicable({"x": 0, "n.location": 0}) == ()
+        with pytest.raises(checker.ModelError, match="division-by-zero"):
+            model.applicable({"x": 0, "n.location": 1})
+
+
+def test_a_view_answers_like_its_state(build):
+    """Guards are evaluated once for a view, with the same answers; errors stay errors."""
+    error = op("=", op("%", 1, "x"), 0)
+    steps = automaton(edge("a", to(put("x", 1))), edge("a", to()), edge("b", to(), guard=error))
+    model = build([X], steps, actions=("a", "b"))
+    for x in range(3):
+        state, view = {"x": x}, model.view({"x": x})
+        assert model.view(view) is view
+        for _ in range(2):
+            assert model.outcomes(view, "a") == model.outcomes(state, "a")
+            if x == 0:
+                with pytest.raises(checker.ModelError):
+                    model.applicable(view)
+            else:
+                assert model.applicable(view) == model.applicable(state)
+    other = build([X], steps, actions=("a", "b"))
+    assert other.view(view) is not view
+
+
 def test_outcomes_look_only_at_guards_of_their_action(build):
     error = op("=", op("%", 1, "x"), 0)
     steps = automaton(edge("a", to(put("x", 1))), edge("b", to(), guard=error))

@@ -1,0 +1,200 @@
+"""Read a certificate into Evidence. Whatever it may hold, the answer is Evidence or Rejected."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .model import Variable
+
+_VERSION = 1
+_MEMBERS = (
+    *("surefoot", "certificate", "claim", "radius", "task", "policy"),
+    *("variables", "actions", "state", "states"),
+)
+_TASK_MEMBERS = {"name": str, "sha256": str, "source": str | None, "options": Mapping}
+_TICKS_PER_LOOK = 64
+
+Key = tuple[Any, ...]  # the values of a state, in the order of the model's variables
+
+
+class Rejected(Exception):
+    """The certificate does not prove its claim; the message says why."""
+
+
+class OutOfTime(Exception):
+    """The time was over before all of the certificate was checked: nothing is known."""
+
+
+class Clock:
+    """Raises OutOfTime; looks at the time now and then."""
+
+    def __init__(self, max_seconds: float | None) -> None:
+        self._end = math.inf if max_seconds is None else time.monotonic() + max_seconds
+        self._ticks = 0
+
+    def tick(self) -> None:
+        """Count a state or an entry."""
+        self._ticks += 1
+        if self._ticks % _TICKS_PER_LOOK == 0 and time.monotonic() > self._end:
+            raise OutOfTime("the time is over, and the certificate is not yet checked")
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What a certificate says, in the words of the model. It may still be wrong.
+
+    ``entries`` maps the number of a state and remaining differences (0 without a radius `r`) to the
+    chosen action (None for the forced step) or to the rank.
+    """
+
+    is_safe: bool
+    radius: int | str | None
+    keys: tuple[Key, ...]
+    state: int
+    decisions: tuple[str | None, ...]
+    entries: Mapping[int, Mapping[int, Any]]
+
+    @property
+    def budget(self) -> int:
+        """The differences that remain in the claim's own state."""
+        return self.radius if isinstance(self.radius, int) else 0
+
+
+def read_evidence(
+    certificate: Any, *, variables: Sequence[Any], actions: Collection[str], clock: Clock
+) -> Evidence:
+    """Return what a certificate says about states of these variables and about these actions."""
+    _check_members(certificate)
+    radius, is_safe = certificate["radius"], certificate["claim"] == "safe"
+    used = _read_names(certificate["actions"], "actions", actions)
+    keys = _read_states(certificate, variables, clock)
+    decisions: tuple[str | None, ...] = (None,) * len(keys)
+    if radius is not None:
+        given = _read_list(certificate["decisions"], "decisions", len(keys))
+        decisions = tuple(_read_action(each, used) for each in given)
+    entries: dict[int, dict[int, Any]] = {}
+    for each in _read_list(certificate["choices" if is_safe else "ranks"], "the evidence"):
+        clock.tick()
+        number, *remaining, value = _read_list(each, "an entry", 3 if _is_whole(radius) else 2)
+        by_remaining = entries.setdefault(_read_number(number, len(keys), "a state"), {})
+        left = _read_number(remaining[0], radius + 1, "remaining") if remaining else 0
+        if left in by_remaining:
+            raise Rejected(f"state {number} has two entries for the same")
+        by_remaining[left] = _read_action(value, used) if is_safe else _read_rank(value)
+    state = _read_number(certificate["state"], len(keys), "the claim's state")
+    return Evidence(is_safe, radius, keys, state, decisions, entries)
+
+
+def _check_members(certificate: Any) -> None:
+    """Raise Rejected unless the certificate has the members that its claim and radius ask for."""
+    if not isinstance(certificate, Mapping):
+        raise Rejected(f"a certificate is an object, not {shown(certificate)}")
+    version, claim, radius = (certificate.get(key) for key in ("certificate", "claim", "radius"))
+    if not _is_whole(version) or version != _VERSION:
+        raise Rejected(f"version {shown(version)} of certificates is not known")
+    if claim not in ("safe", "unsafe"):
+        raise Rejected(f"the claim is {shown(claim)}, not safe or unsafe")
+    if not (radius is None or _is_whole(radius) or (radius == "finite" and claim == "unsafe")):
+        raise Rejected(f"the radius {shown(radius)} means nothing for the claim {claim}")
+    evidence = ("choices",) if claim == "safe" else ("ranks",)
+    wanted = (*_MEMBERS, *evidence, *(() if radius is None else ("decisions",)))
+    for name in (*wanted, *certificate):
+        if name not in certificate or name not in wanted:
+            why = "has no place in this certificate" if name in certificate else "is missing"
+            raise Rejected(f"{shown(name)} {why}")
+    task = certificate["task"]
+    if not isinstance(task, Mapping) or set(task) != set(_TASK_MEMBERS):
+        raise Rejected(f"the task must have the members {', '.join(_TASK_MEMBERS)}")
+    if not all(isinstance(task[name], type_) for name, type_ in _TASK_MEMBERS.items()):
+        raise Rejected("the task has a member of the wrong type")
+    names = (certificate["surefoot"], "" if radius is None else certificate["policy"])
+    if not all(isinstance(each, str) for each in names):
+        raise Rejected("the version of Surefoot and the name of the policy must be strings")
+    if radius is None and certificate["policy"] is not None:
+        raise Rejected("a claim without radius is about no policy")
+
+
+def _read_states(
+    certificate: Mapping[str, Any], variables: Sequence[Any], clock: Clock
+) -> tuple[Key, ...]:
+    """Return the keys of all states."""
+    own_names = [variable.name for variable in variables]
+    names = _read_names(certificate["variables"], "variables", own_names)
+    if len(names) != len(own_names):
+        raise Rejected(f"there are {len(own_names)} variables, not {len(names)}")
+    columns = [(variable, names.index(variable.name)) for variable in variables]
+    keys: dict[Key, None] = {}
+    for number, row in enumerate(_read_list(certificate["states"], "states")):
+        clock.tick()
+        values = _read_list(row, f"state {number}", len(names))
+        key = tuple([_read_value(values[i], variable, number) for variable, i in columns])
+        if key in keys:
+            raise Rejected(f"state {number} is there twice")
+        keys[key] = None
+    return tuple(keys)
+
+
+def _read_value(value: Any, variable: Any, number: int) -> Any:
+    """Return the value of a variable, of its kind and within its bounds if it is known to have."""
+    try:
+        if isinstance(variable, Variable):
+            value = variable.accept(value)
+            is_good = variable.has(value)
+        else:
+            is_good = isinstance(value, bool | int | float) and math.isfinite(value)
+    except (ValueError, OverflowError):
+        is_good = False
+    if not is_good:
+        raise Rejected(f"state {number}: {variable.name} cannot be {shown(value)}")
+    return value
+
+
+def _read_names(value: Any, what: str, known: Collection[str]) -> list[str]:
+    names = _read_list(value, what)
+    for name in names:
+        if not isinstance(name, str) or name not in known:
+            raise Rejected(f"{what}: {shown(name)} is not known, or silent")
+    if len(set(names)) < len(names):
+        raise Rejected(f"{what}: a name is there twice")
+    return names
+
+
+def _read_action(value: Any, used: Sequence[str]) -> str | None:
+    return None if value is None else used[_read_number(value, len(used), "an action")]
+
+
+def _read_rank(value: Any) -> int:
+    if not _is_whole(value):
+        raise Rejected(f"a rank is a whole number, not {shown(value)}")
+    return int(value)
+
+
+def _read_number(value: Any, end: int, what: str) -> int:
+    """Return a whole number below `end`."""
+    if not _is_whole(value) or value >= end:
+        raise Rejected(f"{what} has the number {shown(value)}, which is out of range")
+    return int(value)
+
+
+def _read_list(value: Any, what: str, length: int | None = None) -> list[Any]:
+    if not isinstance(value, list) or (length is not None and len(value) != length):
+        size = "" if length is None else f" of length {length}"
+        raise Rejected(f"{what} must be a list{size}, not {shown(value)}")
+    return value
+
+
+def _is_whole(value: Any) -> bool:
+    return type(value) is int and value >= 0
+
+
+def shown(value: Any) -> str:
+    """Return a short text for whatever a certificate holds; neither deep nor long ones hurt."""
+    if isinstance(value, str):
+        return repr(value[:40])
+    if value is None or isinstance(value, float) or (isinstance(value, int) and abs(value) < 2**64):
+        return str(value)
+    return f"a {type(value).__name__}"
