@@ -12,12 +12,21 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from surefoot.certificates import Certificate, read_certificate
     from surefoot.doctor import DoctorReport, examine
     from surefoot.domains import domain
-    from surefoot.errors import InputError, OutOfBudget, SurefootError, Unsupported
+    from surefoot.errors import (
+        CertificateRejected,
+        InputError,
+        OutOfBudget,
+        SurefootError,
+        Unsupported,
+    )
     from surefoot.explore import explore
-    from surefoot.options import DoctorOptions, ExploreOptions, SimulateOptions
-    from surefoot.results import ExploreResult, Run, SimulateResult
+    from surefoot.options import DecideOptions, DoctorOptions, ExploreOptions, SimulateOptions
+    from surefoot.oracles import Oracle, decide
+    from surefoot.policies import Policy, load_policy
+    from surefoot.results import Answer, Deviations, ExploreResult, Run, SimulateResult
     from surefoot.simulate import simulate
     from surefoot.tasks import load_task
     from surefoot.tasks.description import Description
@@ -40,15 +49,22 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Answer",
+    "Certificate",
+    "CertificateRejected",
+    "DecideOptions",
     "Definition",
     "Description",
+    "Deviations",
     "DoctorOptions",
     "DoctorReport",
     "ExploreOptions",
     "ExploreResult",
     "Expr",
     "InputError",
+    "Oracle",
     "OutOfBudget",
+    "Policy",
     "PythonTask",
     "Run",
     "SimulateOptions",
@@ -58,28 +74,37 @@ __all__ = [
     "Task",
     "Unsupported",
     "ceil",
+    "decide",
     "domain",
     "examine",
     "explore",
     "floor",
     "implies",
     "ite",
+    "load_policy",
     "load_task",
     "log",
     "maximum",
     "minimum",
+    "read_certificate",
     "sign",
     "simulate",
     "truncate",
 ]
 
 _NAMES_OF = {
+    "certificates": ("Certificate", "read_certificate"),
     "doctor": ("DoctorReport", "examine"),
     "domains": ("domain",),
-    "errors": ("InputError", "OutOfBudget", "SurefootError", "Unsupported"),
+    "errors": (
+        *("CertificateRejected", "InputError", "OutOfBudget"),
+        *("SurefootError", "Unsupported"),
+    ),
     "explore": ("explore",),
-    "options": ("DoctorOptions", "ExploreOptions", "SimulateOptions"),
-    "results": ("ExploreResult", "Run", "SimulateResult"),
+    "options": ("DecideOptions", "DoctorOptions", "ExploreOptions", "SimulateOptions"),
+    "oracles": ("Oracle", "decide"),
+    "policies": ("Policy", "load_policy"),
+    "results": ("Answer", "Deviations", "ExploreResult", "Run", "SimulateResult"),
     "simulate": ("simulate",),
     "tasks": ("load_task",),
     "tasks.description": ("Description",),

@@ -1,10 +1,11 @@
-"""What can go wrong, in three families.
+"""What can go wrong, in four families.
 
 * :class:`InputError` - something you gave Surefoot is wrong: a file, an option, a state, or the
   model itself (an update that leaves a variable's range). The message names the place and the
   remedy.
 * :class:`Unsupported` - the input is legal, but Surefoot does not handle it.
 * :class:`OutOfBudget` - time, memory or states ran out before the answer was known.
+* :class:`CertificateRejected` - a certificate does not prove what it claims.
 
 Each carries a stable ``code``. Anything else that is raised is a bug of ours.
 """
@@ -70,6 +71,12 @@ class OutOfBudget(SurefootError):
     """Time, memory or states ran out. Nothing follows about the answer; give more and ask again."""
 
     exit_code = 4
+
+
+class CertificateRejected(SurefootError):
+    """A certificate does not prove its claim. If Surefoot made it just now, that is our bug."""
+
+    exit_code = 5
 
 
 def printable(text: str, limit: int = 200) -> str:

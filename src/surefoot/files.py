@@ -2,7 +2,8 @@
 
 :func:`read_json` reads regular files only, refuses what JSON leaves open (duplicate keys, NaN), and
 never recurses: what is nested too deeply for the standard parser is read by :func:`parse_json`,
-which keeps its own stack. Both give the same results.
+which keeps its own stack. Both give the same results. Files with one JSON value per line are read
+by :func:`text_lines` and :func:`parse_line`.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import json
 import os
 import re
 import stat
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from json.decoder import scanstring  # type: ignore[attr-defined]
 from pathlib import Path
@@ -20,6 +22,7 @@ from surefoot.errors import InputError, nearest_hint, quoted
 
 MAX_BYTES = 512 * 2**20
 MAX_DEPTH = 10_000
+MAX_LINE = 10_000_000
 UNREADABLE = frozenset({"file-not-found", "not-a-file", "file-not-readable", "file-too-large"})
 """codes of errors that do not look into the file"""
 
@@ -224,3 +227,49 @@ class _Parser:
 def parse_json(text: str) -> Any:
     """Return the value of a JSON text, nested up to ``MAX_DEPTH`` deep, without recursion."""
     return _Parser(text).run()
+
+
+def text_lines(path: str | Path) -> Iterator[tuple[int, str]]:
+    """Yield number and text of the lines of a file that are not empty; pipes are welcome."""
+    number = 0
+    try:
+        with Path(path).open(encoding="utf-8-sig") as lines:
+            while line := lines.readline(MAX_LINE):
+                number += 1
+                if line.strip():
+                    yield number, line
+    except OSError as error:
+        raise _unreadable(Path(path), error) from None
+    except UnicodeDecodeError:
+        raise InputError("not-utf8", "the file is not UTF-8 text", file=str(path)) from None
+
+
+def _unreadable(path: Path, error: OSError) -> InputError:
+    if isinstance(error, FileNotFoundError | NotADirectoryError):
+        hint = neighbour_hint(path)
+        return InputError("file-not-found", "there is no such file", file=str(path), hint=hint)
+    if isinstance(error, IsADirectoryError):
+        return InputError("not-a-file", "this is not a regular file", file=str(path))
+    message = f"the file cannot be read: {error.strerror}"
+    return InputError("file-not-readable", message, file=str(path))
+
+
+def parse_line(text: str, *, hint: str) -> Any:
+    """Return the JSON value of a line. Raises InputError with the hint if it is no JSON."""
+    try:
+        return json.loads(text, object_pairs_hook=without_duplicates)
+    except json.JSONDecodeError as error:
+        message = f"{error.msg} at column {error.colno}"
+        raise InputError("bad-json", message, hint=hint) from None
+    except (ValueError, RecursionError):
+        raise InputError("bad-json", "a number is too long or the nesting too deep") from None
+
+
+def without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the pairs as a dictionary. Raises InputError if a name is there twice."""
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise InputError("duplicate-name", f"{quoted(name)} is given twice")
+        found[name] = value
+    return found

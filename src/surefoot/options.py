@@ -64,6 +64,32 @@ class DoctorOptions(BudgetOptions):
     """not needed here: --samples bounds what is kept"""
 
 
+@dataclass(frozen=True, kw_only=True)
+class DecideOptions(BudgetOptions):
+    """How to decide whether states are safe."""
+
+    oracle: str = "lazy_attractor"
+    """which algorithm decides; --compare all shows them side by side"""
+    radius: int | None = None
+    """how often a run may differ from the policy; if not given, any policy will do"""
+    order: str = "app"
+    """in which order ipi tries actions: app (as in the task), learn (the policy's first) or rand"""
+    max_states: int = 100_000_000
+    """stop when the oracle stores this many states"""
+    max_seconds: float = 60.0
+    """give up a state after this many seconds"""
+    seed: int = 0
+    """same seed, task, policy and options: same answers"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckOptions(BudgetOptions):
+    """How long to check a certificate."""
+
+    memory_mb: int = BudgetOptions.memory_mb
+    """not needed here: the file bounds what is kept"""
+
+
 Options = TypeVar("Options", bound=BudgetOptions)
 
 

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 import html
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+import math
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
 
 from surefoot.errors import printable
 
+if TYPE_CHECKING:
+    from surefoot.certificates import Certificate
+
+Verdict = Literal["safe", "unsafe", "unknown"]
+VERDICTS = ("safe", "unsafe", "unknown")
 RunResult = Literal["fail", "goal", "dead_end", "cut"]
 RESULT_WORDS = {"fail": "fail", "goal": "goal", "dead_end": "dead end", "cut": "cut"}
 """how runs end, for people"""
@@ -136,3 +144,131 @@ class SimulateResult(Result):
 
     def __str__(self) -> str:
         return "\n".join([*map(str, self.runs), self.summary_text])
+
+
+@dataclass(frozen=True)
+class Deviations(Result):
+    """The least number of differences from the policy with which the state can be kept safe.
+
+    ``least`` is a whole number, infinity if no finite number will do, or None if that is unknown;
+    ``reason`` then says what ran out. ``certificates`` prove it: that ``least`` differences are
+    enough, and that one fewer is not.
+    """
+
+    state: Any
+    least: float | None
+    reason: str | None
+    expanded: int
+    pairs: int
+    outcomes: int
+    seconds: float
+    certificates: tuple[Certificate, ...] = field(default=(), compare=False, repr=False)
+
+    @property
+    def text(self) -> str:
+        """The number in words: ``2``, ``inf``, or ``unknown (seconds)``."""
+        if self.least is None:
+            return f"unknown ({self.reason})"
+        return "inf" if math.isinf(self.least) else f"{self.least:,}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the number and what it cost as plain data; infinity is the text ``inf``."""
+        least = "inf" if self.least is not None and math.isinf(self.least) else self.least
+        content = {"state": self.state.to_dict(), "deviations": least}
+        if self.reason is not None:
+            content["reason"] = self.reason
+        return {**content, **_costs(self)}
+
+    def __str__(self) -> str:
+        return f"deviations {self.text}: {self.state} ({_cost_text(self)})"
+
+
+@dataclass(frozen=True)
+class Answer(Result):
+    """Whether some policy surely avoids fail from a state.
+
+    ``verdict`` is ``safe``, ``unsafe`` or ``unknown``; ``reason`` says what ran out if it is
+    unknown (``seconds``, ``memory`` or ``states``). With a ``radius`` only policies count that
+    differ from the given one at most that often on a run. ``deviations`` is None unless asked for.
+    ``expanded``, ``pairs`` and ``outcomes`` count what the oracle looked at for this question:
+    states, their actions, and outcomes of these.
+    """
+
+    state: Any
+    verdict: Verdict
+    reason: str | None
+    radius: int | None
+    expanded: int
+    pairs: int
+    outcomes: int
+    seconds: float
+    deviations: Deviations | None = None
+    make_certificate: Callable[[], Certificate] | None = field(
+        default=None, compare=False, repr=False
+    )
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the verdict is safe or unsafe."""
+        return self.verdict != "unknown"
+
+    @functools.cached_property
+    def certificate(self) -> Certificate | None:
+        """The evidence, made when first asked for; None if the verdict is unknown."""
+        return self.make_certificate() if self.is_known and self.make_certificate else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the answer as plain data, without its certificate."""
+        content: dict[str, Any] = {"state": self.state.to_dict(), "verdict": self.verdict}
+        if self.reason is not None:
+            content["reason"] = self.reason
+        if self.deviations is not None:
+            content["deviations"] = self.deviations.to_dict()["deviations"]
+            if self.deviations.reason is not None:
+                content["deviations_reason"] = self.deviations.reason
+        return {**content, **_costs(self)}
+
+    def __str__(self) -> str:
+        because = f" ({self.reason})" if self.reason else ""
+        return f"{self.verdict}{because}: {self.state} ({_cost_text(self)})"
+
+
+def _costs(result: Answer | Deviations) -> dict[str, Any]:
+    return {name: getattr(result, name) for name in ("expanded", "pairs", "outcomes", "seconds")}
+
+
+def _cost_text(result: Answer | Deviations) -> str:
+    return f"{result.expanded:,} expanded in {result.seconds:.3f} s"
+
+
+@dataclass(frozen=True)
+class DecideResult(Result):
+    """Answers to many questions about one task, by one oracle."""
+
+    oracle: str
+    answers: tuple[Answer, ...]
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """How many verdicts there are of each kind, and what they cost together."""
+        counts: dict[str, Any] = dict.fromkeys(VERDICTS, 0)
+        for answer in self.answers:
+            counts[answer.verdict] += 1
+        costs = ("expanded", "pairs", "outcomes", "seconds")
+        return {**counts, **{c: sum(getattr(a, c) for a in self.answers) for c in costs}}
+
+    @property
+    def summary_text(self) -> str:
+        """The summary in words, without zeros: ``3 states: 2 safe, 1 unsafe; 7 expanded ...``."""
+        counts = self.summary
+        total = counted(len(self.answers), "state")
+        found = ", ".join(f"{counts[v]:,} {v}" for v in VERDICTS if counts[v])
+        cost = f"{counts['expanded']:,} expanded in {counts['seconds']:,.3f} s"
+        return f"{total}: {found}; {cost}" if found else total
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the answers and the summary as plain data."""
+        return {"states": [answer.to_dict() for answer in self.answers], "summary": self.summary}
+
+    def __str__(self) -> str:
+        return "\n".join([*map(str, self.answers), self.summary_text])

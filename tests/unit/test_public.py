@@ -40,6 +40,8 @@ def test_unknown_names_are_attribute_errors():
         "from surefoot.cli import main; main(['doctor', '--help'])",
         "from surefoot.cli import main; main(['explore', '--help'])",
         "from surefoot.cli import main; main(['simulate', '--help'])",
+        "from surefoot.cli import main; main(['decide', '--help'])",
+        "from surefoot.cli import main; main(['check', '--help'])",
     ],
 )
 def test_the_extension_is_loaded_late(code):

@@ -1,8 +1,10 @@
 """The command line.
 
-One small module per command (``explore``, ``simulate``, ``doctor``). What they share is in
-``arguments`` (how a task is given), ``state_text`` (how states are given), ``progress``, ``output``
-(tables and JSON documents) and ``failures`` (errors and exit codes). Heavy modules are imported
+One small module per command (``explore``, ``simulate``, ``doctor``, ``decide``, ``check``);
+``decide`` has its work in ``deciding`` and ``checking`` and its text in ``decide_text``, ``check``
+finds its task in ``certificate_task``. What they share is in ``arguments`` (how a task is given),
+``state_text`` (how states are given), ``progress``, ``output`` (tables and JSON documents) and
+``failures`` (errors and exit codes). Heavy modules are imported
 where they are used, so that ``--help`` answers at once. While a command computes, what a user's
 Python file prints goes to standard error: standard output holds the result and nothing else.
 """

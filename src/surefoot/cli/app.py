@@ -8,6 +8,8 @@ from cyclopts import App, Parameter
 from cyclopts.help import DefaultFormatter
 
 from surefoot import __version__
+from surefoot.cli.check import check
+from surefoot.cli.decide import decide
 from surefoot.cli.doctor import doctor
 from surefoot.cli.explore import explore
 from surefoot.cli.simulate import simulate
@@ -20,9 +22,11 @@ For example:
   surefoot doctor truck.jani --property safety.jani
   surefoot explore "domain:one-way-line?packages=3&locations=4"
   surefoot simulate truck.jani --policy random --runs 3
+  surefoot decide truck.jani --state x=3,y=0
 
 Exit codes: 0 nothing wrong found, 1 something found, 2 bad input or options,
-3 unsupported, 4 ran out of budget, 70 internal error, 130 interrupted.
+3 unsupported, 4 ran out of budget, 5 certificate rejected, 70 internal error,
+130 interrupted.
 """
 
 
@@ -50,5 +54,5 @@ app = App(
     version=__version__,
     default_parameter=Parameter(negative="", show_default=_shown_default),
 )
-for _command in (doctor, explore, simulate):
+for _command in (doctor, explore, simulate, decide, check):
     app.command(_command)

@@ -35,6 +35,10 @@ class Progress:
         size = f"depth {depth:,}, {bytes_used / 1e6:,.0f} MB"
         self._now = f"{self._what}: {states:,} states, {expanded:,} expanded, {size}"
 
+    def note(self, text: str) -> None:
+        """Note how far the work is, in words."""
+        self._now = f"{self._what}: {text}"
+
     def __enter__(self) -> Progress:
         self._thread.start()
         return self

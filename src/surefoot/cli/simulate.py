@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import redirect_stdout
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
@@ -18,7 +18,6 @@ from surefoot.results import RESULT_WORDS, counted
 if TYPE_CHECKING:
     from surefoot.results import Run, SimulateResult
     from surefoot.tasks.python_task import PythonTask
-    from surefoot.tasks.state import State
     from surefoot.tasks.task import Task
 
 States = Annotated[
@@ -90,9 +89,10 @@ def _print_runs(task: Task | PythonTask, result: SimulateResult) -> None:
     from rich.text import Text
 
     from surefoot.cli.output import console
+    from surefoot.cli.state_text import labels_of
 
     out = console()
-    labels = _labels(task)
+    labels = labels_of(task)
     for run in result.runs:
         head = Text.assemble(
             f"run {run.run}: ",
@@ -106,28 +106,12 @@ def _print_runs(task: Task | PythonTask, result: SimulateResult) -> None:
 
 def _lines(run: Run, labels: dict[str, tuple[str, ...]]) -> Iterator[str]:
     """Yield the start state in full, then each action with the variables that it changed."""
-    yield f"  start  {_shown(run.start, labels)}"
+    from surefoot.cli.state_text import text_of
+
+    yield f"  start  {text_of(run.start, labels)}"
     width = max((len(printable(action)) for action in run.actions), default=0)
     for step, action in enumerate(run.actions):
         before, after = run.states[step].to_dict(), run.states[step + 1].to_dict()
         changed = {n: v for n, v in after.items() if n not in before or before[n] != v}
-        text = _shown(changed, labels) or "(nothing changes)"
+        text = text_of(changed, labels) or "(nothing changes)"
         yield f"  {step + 1:5}  {printable(action):{width}}  {text}"
-
-
-def _shown(state: State | dict[str, Any], labels: dict[str, tuple[str, ...]]) -> str:
-    """Return values as ``x=3,y=0``, locations by name: what --state takes."""
-    return ",".join(
-        f"{printable(name)}={_value(value, labels.get(name))}" for name, value in state.items()
-    )
-
-
-def _value(value: Any, labels: tuple[str, ...] | None) -> str:
-    if labels is not None:
-        return printable(labels[value])
-    return str(value).lower() if isinstance(value, bool) else printable(str(value))
-
-
-def _labels(task: Task | PythonTask) -> dict[str, tuple[str, ...]]:
-    variables = getattr(task, "variables", ())
-    return {v.name: v.labels for v in variables if v.labels is not None}

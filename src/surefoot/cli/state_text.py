@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from surefoot.errors import InputError, SurefootError, quoted
-from surefoot.files import neighbour_hint
+from surefoot.errors import InputError, SurefootError, printable, quoted
+from surefoot.files import parse_line, text_lines, without_duplicates
 
 if TYPE_CHECKING:
     from surefoot.tasks.python_task import PythonTask
     from surefoot.tasks.state import State
     from surefoot.tasks.task import Task
 
-MAX_LINE = 10_000_000
+JSON_HINT = 'a state looks like {"x": 3, "y": 0}'
 
 
 def state_of(task: Task | PythonTask, text: str) -> State:
@@ -35,7 +34,7 @@ def read_states(task: Task | PythonTask, file: Path) -> list[State]:
     Empty lines are skipped; a file without any state is an error.
     """
     found = []
-    for number, line in _lines(file):
+    for number, line in text_lines(file):
         try:
             found.append(task.state(_object_of(line)))
         except SurefootError as error:
@@ -47,60 +46,15 @@ def read_states(task: Task | PythonTask, file: Path) -> list[State]:
     return found
 
 
-def _lines(file: Path) -> Iterator[tuple[int, str]]:
-    number = 0
-    try:
-        with file.open(encoding="utf-8-sig") as lines:
-            while line := lines.readline(MAX_LINE):
-                number += 1
-                if line.strip():
-                    yield number, line
-    except OSError as error:
-        raise _unreadable(file, error) from None
-    except UnicodeDecodeError:
-        raise InputError("not-utf8", "the file is not UTF-8 text", file=str(file)) from None
-
-
-def _unreadable(file: Path, error: OSError) -> InputError:
-    """Return the error in the words of ``files``, which reads no pipes; here they are welcome."""
-    if isinstance(error, FileNotFoundError | NotADirectoryError):
-        hint = neighbour_hint(file)
-        return InputError("file-not-found", "there is no such file", file=str(file), hint=hint)
-    if isinstance(error, IsADirectoryError):
-        return InputError("not-a-file", "this is not a regular file", file=str(file))
-    message = f"the file cannot be read: {error.strerror}"
-    return InputError("file-not-readable", message, file=str(file))
-
-
 def _object_of(text: str) -> dict[str, Any]:
-    try:
-        value = json.loads(text, object_pairs_hook=_without_duplicates)
-    except json.JSONDecodeError as error:
-        raise InputError(
-            "bad-json",
-            f"{error.msg} at column {error.colno}",
-            hint='a state looks like {"x": 3, "y": 0}',
-        ) from None
-    except (ValueError, RecursionError):
-        raise InputError("bad-json", "a number is too long or the nesting too deep") from None
+    value = parse_line(text, hint=JSON_HINT)
     if not isinstance(value, dict):
-        raise InputError(
-            "bad-state", "not a JSON object", hint='a state looks like {"x": 3, "y": 0}'
-        )
+        raise InputError("bad-state", "not a JSON object", hint=JSON_HINT)
     return value
 
 
-def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for name, value in pairs:
-        if name in found:
-            raise InputError("duplicate-name", f"{quoted(name)} is given twice")
-        found[name] = value
-    return found
-
-
 def _assignments_of(text: str) -> dict[str, Any]:
-    return _without_duplicates([_assignment_of(part) for part in text.split(",") if part.strip()])
+    return without_duplicates([_assignment_of(part) for part in text.split(",") if part.strip()])
 
 
 def _assignment_of(text: str) -> tuple[str, Any]:
@@ -115,3 +69,22 @@ def _assignment_of(text: str) -> tuple[str, Any]:
         return name, json.loads(value)
     except (ValueError, RecursionError):
         return name, value  # the name of a location
+
+
+def labels_of(task: Task | PythonTask) -> dict[str, tuple[str, ...]]:
+    """Return the names of the values, for the variables that have such: locations."""
+    variables = getattr(task, "variables", ())
+    return {v.name: v.labels for v in variables if v.labels is not None}
+
+
+def text_of(state: State | dict[str, Any], labels: dict[str, tuple[str, ...]]) -> str:
+    """Return values as ``x=3,y=0``, locations by name: what --state takes."""
+    return ",".join(
+        f"{printable(name)}={_value(value, labels.get(name))}" for name, value in state.items()
+    )
+
+
+def _value(value: Any, labels: tuple[str, ...] | None) -> str:
+    if labels is not None:
+        return printable(labels[value])
+    return str(value).lower() if isinstance(value, bool) else printable(str(value))

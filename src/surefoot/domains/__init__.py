@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from typing import Any, get_type_hints
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlencode
 
 from surefoot.domains.flappy_bird import flappy_bird
 from surefoot.domains.layered import layered
@@ -19,6 +19,7 @@ from surefoot.domains.staircase import staircase
 from surefoot.domains.two_way_line import two_way_line
 from surefoot.errors import InputError, nearest_hint, quoted, shown
 from surefoot.tasks.description import Description
+from surefoot.tasks.source import Source
 from surefoot.tasks.task import Task
 
 DOMAINS: dict[str, Callable[..., Description]] = {
@@ -53,7 +54,10 @@ def domain(name: str, **parameters: Any) -> Task:
                 hint=nearest_hint(given, known) or f"its parameters are: {', '.join(known)}",
             )
         _check_type(given, value, hints[given])
-    return make(**parameters).compile()
+    task = make(**parameters).compile()
+    query = urlencode(parameters)
+    task.source = Source(text=f"{PREFIX}{name}?{query}" if query else f"{PREFIX}{name}")
+    return task
 
 
 def _check_type(name: str, value: object, kind: type) -> None:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import importlib.util
 import inspect
-import os
-import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
-from surefoot.errors import InputError, nearest_hint, quoted, shown
+from surefoot.errors import InputError, quoted, shown
 from surefoot.tasks.description import Description
+from surefoot.tasks.python_file import as_script, named_in, split_name
 from surefoot.tasks.python_task import METHODS, PythonTask, can_be_called
+from surefoot.tasks.source import Source
 from surefoot.tasks.task import Task
 
 JANI_OPTIONS = {
@@ -51,38 +48,46 @@ def load_task(
     files take none of the other arguments: InputError (``bad-option``) if one is given.
     """
     text = str(source)
-    file, _, name = text.rpartition(":")
-    if text.endswith((".py", ".py:")) and not text.startswith("domain:"):
-        raise InputError(
-            "missing-name",
-            f"{quoted(text)} does not say which task of the file is meant",
-            hint="give FILE.py:NAME",
-        )
-    is_complete = text.startswith("domain:") or file.endswith(".py")
-    if is_complete:
-        given = (properties, property_name, start, goal, fail, constants, int_range)
-        _refuse(text, dict(zip(JANI_OPTIONS, given, strict=True)))
-    if text.startswith("domain:"):
+    is_domain = text.startswith("domain:")
+    python = None if is_domain else split_name(text, what="task")
+    given: dict[str, Any] = {
+        "properties": properties,
+        "property_name": property_name,
+        "start": start,
+        "goal": goal,
+        "fail": fail,
+        "constants": constants,
+        "int_range": int_range,
+    }
+    if is_domain or python is not None:
+        _refuse(text, given)
+    if is_domain:
         from surefoot.domains import domain_from_text
 
-        return domain_from_text(text)
-    if file.endswith(".py"):
-        return _python_task(Path(file), name)
+        return _from(Source(text=text), domain_from_text(text))
+    if python is not None:
+        return _from(Source(text=text), _python_task(*python))
     if int_range is not None:
         _check_range(int_range)
     from surefoot.tasks.jani import load_jani
 
-    description = load_jani(
-        source,
-        properties=properties,
-        start=start,
-        goal=goal,
-        fail=fail,
-        constants=constants,
-        int_range=int_range,
-        property_name=property_name,
-    )
-    return description.compile()
+    description = load_jani(source, **given)
+    used = {name: description.constants[name] for name in constants or {}}
+    return _from(_jani_source(text, {**given, "constants": used}), description.compile())
+
+
+def _from(source: Source, task: Task | PythonTask) -> Task | PythonTask:
+    """Return the task, with its source unless it knows one: a Python file may load a JANI file."""
+    task.source = task.source or source
+    return task
+
+
+def _jani_source(text: str, given: Mapping[str, Any]) -> Source:
+    paths = ("properties", "start", "goal", "fail")
+    as_text = {name: None if given[name] is None else str(given[name]) for name in paths}
+    range_given = given["int_range"]
+    as_pair = {"int_range": None if range_given is None else tuple(range_given)}
+    return Source(text=text, **{**given, **as_text, **as_pair})
 
 
 def _refuse(source: str, given: dict[str, Any]) -> None:
@@ -109,51 +114,10 @@ def _check_range(given: object) -> None:
 
 
 def _python_task(file: Path, name: str) -> Task | PythonTask:
-    if not os.path.isfile(file):
-        raise InputError("file-not-found", f"there is no file {quoted(str(file))}")
-    with _as_script(file):
-        found = _named(_module_of(file), file, name)
+    found = named_in(file, name)
+    with as_script(file):
         thing = found if _is_ready(found) else _made_by(found, file, name)
     return as_task(thing, name=name)
-
-
-@contextmanager
-def _as_script(file: Path) -> Iterator[None]:
-    """Run the body with the arguments of ``python FILE``; leaving Python is an InputError."""
-    arguments = sys.argv
-    sys.argv = [str(file)]
-    try:
-        yield
-    except SystemExit as error:
-        raise InputError(
-            "python-error",
-            f"the file raises SystemExit({shown(error.code)}) when it is run",
-            file=str(file),
-            hint='put what only a script does under if __name__ == "__main__":',
-        ) from error
-    finally:
-        sys.argv = arguments
-
-
-def _module_of(file: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(f"surefoot_user_{file.stem}", file)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-def _named(module: ModuleType, file: Path, name: str) -> Any:
-    found = getattr(module, name, None)
-    if found is None:
-        raise InputError(
-            "unknown-name",
-            f"{quoted(file.name)} defines no {quoted(name)}",
-            hint=nearest_hint(name, vars(module)),
-        )
-    return found
 
 
 def _is_ready(found: Any) -> bool:

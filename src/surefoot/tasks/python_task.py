@@ -21,10 +21,11 @@ from typing import Any, Protocol
 from surefoot import _core
 from surefoot.errors import InputError, nearest_hint, quoted, shown
 from surefoot.tasks.sampling import check_draw, draw_positions
+from surefoot.tasks.source import Source
 from surefoot.tasks.state import FAIL, GOAL, State
 
 METHODS = ("start", "actions", "outcomes", "is_goal", "is_fail")
-_MAX_ACTIONS = 2**31
+_MAX_ACTIONS = 2**28  # oracles keep action numbers in 29 bits
 
 
 class Definition(Protocol):
@@ -63,6 +64,7 @@ class PythonTask:
         _check_definition(definition)
         self.definition = definition
         self.name = name
+        self.source: Source | None = None
         self._given_names = tuple(names) if names is not None else None
         self._states: list[Any] = []
         self._first_shape: tuple[str, Any] = ("", None)
@@ -221,8 +223,33 @@ class PythonTask:
             return State(tuple(value), tuple(value.values()), packed)
         return State(self._names_of(value), value if isinstance(value, tuple) else (value,), packed)
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the variables, as the first state that was met has them."""
+        if not self._states:
+            self.start_source()
+        if not self._states:
+            return self._given_names or ()
+        first = self._states[0]
+        return tuple(first) if isinstance(first, Mapping) else self._names_of(first)
+
+    def columns(self, packed: bytes) -> list[list[Any]]:
+        """Return the values of packed states that stand one after the other, a list for each
+        variable.
+        """
+        states = [self.unpack(packed[at : at + 8]) for at in range(0, len(packed), 8)]
+        return [[state[name] for state in states] for name in self.names]
+
+    def own_state(self, values: Mapping[str, Any]) -> Any:
+        """Return the state that the definition itself would use for these values."""
+        return self._states[self._number_of(values)]
+
     def _number_of(self, state: Any) -> int:
         return int(struct.unpack("<Q", self.packed(state))[0])
+
+    def action_number(self, action: str) -> int | None:
+        """Return the core's number of an action; None if it was not met yet."""
+        return self._action_numbers.get(action)
 
     def applicable(self, state: Any) -> tuple[str, ...]:
         """Return the applicable actions."""

@@ -34,6 +34,7 @@ from surefoot.tasks.distance import distance_to
 from surefoot.tasks.expressions import Expr
 from surefoot.tasks.lowering import ERROR_TEXTS, NO_NODE, TYPES, Nodes, bits_of
 from surefoot.tasks.sampling import check_draw, draw_positions
+from surefoot.tasks.source import Source
 from surefoot.tasks.state import GOAL, State
 
 REJECTION_TRIES = 1_000_000
@@ -47,6 +48,7 @@ class Task:
         self.description = description
         self.name = description.name
         self.file = description.file
+        self.source: Source | None = None
         self.variables = _ordered(description)
         self.actions = (*description.actions, *description.silent)
         self.silent = frozenset(description.silent)
@@ -103,6 +105,12 @@ class Task:
         """Return the states that stand one after the other in ``packed``."""
         return [self.unpack(one) for one in split_states(packed, self.core.words)]
 
+    def columns(self, packed: bytes) -> list[list[Any]]:
+        """Return the values of packed states that stand one after the other, a list for each
+        variable.
+        """
+        return list(self.core.columns(packed))
+
     def packed(self, state: State | Mapping[str, Any]) -> bytes:
         """Return the core's bytes of a state."""
         if isinstance(state, State) and state._names is self.names:
@@ -117,6 +125,10 @@ class Task:
             raise self.model_error(error) from None
 
     # -- steps -------------------------------------------------------------------------------
+
+    def action_number(self, action: str) -> int | None:
+        """Return the core's number of an action; None if there is no such action."""
+        return self._action_index.get(action)
 
     def applicable(self, state: State | Mapping[str, Any]) -> tuple[str, ...]:
         """Return the applicable actions in the order of ``task.actions``, silent ones included.

@@ -1,0 +1,488 @@
+"""Certificates: evidence for a verdict that somebody else can check.
+
+A :class:`Certificate` comes with an answer, or is read from a file. ``check`` hands it to the
+checker, which knows nothing of how it was made: it reads the task's files itself. The format is
+described in docs/oracles.md.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import os
+import tempfile
+import time
+import weakref
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from surefoot import __version__, checker
+from surefoot.errors import (
+    CertificateRejected,
+    InputError,
+    OutOfBudget,
+    Unsupported,
+    printable,
+    shown,
+)
+from surefoot.files import MAX_BYTES, read_json
+from surefoot.policies import Policy
+from surefoot.tasks.python_task import PythonTask
+from surefoot.tasks.source import Source
+from surefoot.tasks.state import State
+from surefoot.tasks.task import Task
+
+VERSION = 1
+ROWS_PER_PIECE = 4096
+FASTEST_CHECK = 200_000  # entries per second; the checker never reaches that
+TASK_MEMBERS = {"name": str, "sha256": str, "source": str | None, "options": dict}
+
+
+class Rows:
+    """A list of lists that is made while it is read, so that huge ones are never in memory."""
+
+    def __init__(self, columns: Sequence[Sequence[Any]]) -> None:
+        self._columns = columns
+
+    def __len__(self) -> int:
+        return len(self._columns[0])
+
+    def __iter__(self) -> Iterator[list[Any]]:
+        return map(list, zip(*self._columns, strict=True))
+
+
+class States(Rows):
+    """The values of packed states that stand one after the other."""
+
+    def __init__(self, task: Task | PythonTask, packed: bytes) -> None:
+        self._task = task
+        self._packed = packed
+        self._width = task.core.words * 8
+
+    def __len__(self) -> int:
+        return len(self._packed) // self._width
+
+    def __iter__(self) -> Iterator[list[Any]]:
+        step = ROWS_PER_PIECE * self._width
+        for begin in range(0, len(self._packed), step):
+            piece = self._packed[begin : begin + step]
+            columns = self._task.columns(piece)
+            if columns:
+                yield from map(list, zip(*columns, strict=True))
+            else:  # a task without variables has one state
+                yield from ([] for _ in range(len(piece) // self._width))
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a certificate should prove; ``radius`` as in its file."""
+
+    verdict: str
+    radius: int | str | None
+    state: State
+
+    def check(self, content: Mapping[str, Any]) -> None:
+        """Raise CertificateRejected if the certificate is about something else."""
+        found = content["states"][content["state"]]
+        wanted = [self.state[name] for name in content["variables"]]
+        is_same = (content["claim"], content["radius"]) == (self.verdict, self.radius)
+        if not is_same or found != wanted:
+            raise CertificateRejected(
+                "certificate-rejected", f"the certificate does not claim {self.verdict}: {self}"
+            )
+
+    def __str__(self) -> str:
+        return str(self.state)
+
+
+class Certificate:
+    """Evidence that a state is safe or unsafe.
+
+    ``claim`` is ``safe`` or ``unsafe``; ``radius`` is None, a whole number, or ``finite``: unsafe
+    however often, but finitely often, a run may differ from the policy. ``size`` counts the
+    choices or ranks in it.
+    """
+
+    def __init__(
+        self,
+        task: Task | PythonTask,
+        content: Mapping[str, Any],
+        *,
+        policy: Policy | None = None,
+        expected: Claim | None = None,
+    ) -> None:
+        self.task = task
+        self.policy = policy
+        self._content = content
+        self._expected = expected
+
+    @property
+    def claim(self) -> str:
+        """What is claimed: safe or unsafe."""
+        return str(self._content.get("claim"))
+
+    @property
+    def radius(self) -> int | str | None:
+        """How often runs may differ from the policy: None for any policy."""
+        return self._content.get("radius")
+
+    @property
+    def size(self) -> int:
+        """How many choices or ranks there are."""
+        entries = self._content.get("choices" if self.claim == "safe" else "ranks")
+        return len(entries) if isinstance(entries, list | Rows) else 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the content of the certificate's file."""
+        items = self._content.items()
+        return {name: list(value) if isinstance(value, Rows) else value for name, value in items}
+
+    def question(self) -> dict[str, Any]:
+        """Return what the certificate is about, without the evidence."""
+        names = ("claim", "radius", "task", "policy", "variables")
+        number = self._content["state"]
+        state = next(itertools.islice(iter(self._content["states"]), number, None))
+        return {**{name: self._content[name] for name in names}, "state": state}
+
+    def write(self, path: str | Path) -> None:
+        """Write the certificate as a JSON file, which is there completely or not at all."""
+        file = Path(path)
+        unfinished = file.with_name(f".{file.name}.{os.getpid()}")
+        try:
+            with unfinished.open("w", encoding="utf-8") as out:
+                _write_pieces(self._content, out)
+            unfinished.replace(file)
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise InputError(
+                "file-not-written", f"the file cannot be written: {reason}", file=str(path)
+            ) from None
+        finally:
+            with contextlib.suppress(OSError):
+                unfinished.unlink()
+
+    def check(self, *, max_seconds: float | None = None) -> None:
+        """Return if the checker accepts the certificate.
+
+        Raises CertificateRejected if it does not, and OutOfBudget if it does not get through in
+        time. The time to read the task's files is not counted: they are read once per task.
+        """
+        if max_seconds is not None and self.size > FASTEST_CHECK * max_seconds:
+            raise _too_large(max_seconds)
+        model = _model_of(self.task, self._content.get("actions"))
+        begin = time.monotonic()
+        content = self.to_dict()
+        spent = time.monotonic() - begin
+        policy = _checkers_policy(self.task, self.policy)
+        _run_checker(model, content, policy, max_seconds, spent_seconds=spent)
+        if self._expected is not None:
+            self._expected.check(content)
+
+    def __repr__(self) -> str:
+        return f"<Certificate {self.claim}, {self.size:,} entries>"
+
+
+# -- from the core -----------------------------------------------------------------------------
+
+
+def certificate_of(
+    task: Task | PythonTask,
+    made: Mapping[str, Any],
+    *,
+    radius: int | str | None,
+    policy: Policy | None,
+    expected: Claim,
+) -> Certificate:
+    """Return the certificate that the core made for an answer."""
+    has_policy = radius is not None
+    is_safe = made["claim"] == "safe"
+    used = _Actions(task, [*(made["entries_value"] if is_safe else ()), *made["decisions"]])
+    columns = [made["entries_state"]]
+    if isinstance(radius, int):
+        columns.append(made["entries_remaining"] or [])
+    columns.append(used.numbers(made["entries_value"]) if is_safe else made["entries_value"])
+    content = {
+        "surefoot": __version__,
+        "certificate": VERSION,
+        "claim": made["claim"],
+        "radius": radius,
+        "task": _task_member(task),
+        "policy": policy.name if policy is not None and has_policy else None,
+        "variables": list(task.names),
+        "actions": used.names,
+        "state": made["state"],
+        "states": States(task, made["states"]),
+    }
+    if has_policy:
+        content["decisions"] = used.numbers(made["decisions"])
+    content["choices" if is_safe else "ranks"] = Rows(columns)
+    return Certificate(task, content, policy=policy if has_policy else None, expected=expected)
+
+
+class _Actions:
+    """The actions that a certificate mentions, with numbers of their own."""
+
+    def __init__(self, task: Task | PythonTask, numbers: Iterable[int]) -> None:
+        used = sorted(set(numbers) - {-1})
+        all_names = task.actions
+        self.names = [all_names[number] for number in used]
+        self._new = {-1: None, **{old: new for new, old in enumerate(used)}}
+
+    def numbers(self, old: Iterable[int]) -> list[int | None]:
+        """Return the certificate's numbers of core's ones; -1, for none, becomes None."""
+        return [self._new[number] for number in old]
+
+
+_MEMBERS: weakref.WeakKeyDictionary[Any, dict[str, Any]] = weakref.WeakKeyDictionary()
+
+
+def _task_member(task: Task | PythonTask) -> dict[str, Any]:
+    """Return what a certificate says about its task: computed once, a hash takes its time."""
+    found = _MEMBERS.get(task)
+    if found is None:
+        source = task.source
+        found = _MEMBERS[task] = {
+            "name": task.name,
+            "sha256": sha256_of(task),
+            "source": None if source is None else source.text,
+            "options": {} if source is None else source.options(),
+        }
+    return found
+
+
+def sha256_of(task: Task | PythonTask) -> str:
+    """Return the SHA-256 by which certificates know their task; empty for Python-defined ones."""
+    return "" if isinstance(task, PythonTask) else task.sha256
+
+
+# -- files -------------------------------------------------------------------------------------
+
+
+def _write_pieces(content: Mapping[str, Any], out: Any) -> None:
+    size = 0
+    for piece in _pieces(content):
+        size += len(piece)
+        if size > MAX_BYTES:
+            raise Unsupported(
+                "file-too-large",
+                f"the certificate has more than {MAX_BYTES // 2**20} MB: nobody could read it",
+            )
+        out.write(piece)
+
+
+def _pieces(content: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the JSON text: a line for each member, and for each row of the long ones."""
+    before = "{\n"
+    for name, value in content.items():
+        yield f"{before}{json.dumps(name)}: "
+        before = ",\n"
+        if isinstance(value, Rows) or name in ("states", "choices", "ranks"):
+            yield from _row_pieces(value)
+        else:
+            yield _json(value)
+    yield "\n}\n"
+
+
+def _row_pieces(rows: Iterable[Any]) -> Iterator[str]:
+    """Yield the text of a list of rows, many at once: that is ten times as fast as one by one."""
+    before, left = "[\n", iter(rows)
+    while piece := list(itertools.islice(left, ROWS_PER_PIECE)):
+        text = _json(piece)[1:-1]
+        yield before + (text if '"' in text else text.replace("], [", "],\n["))
+        before = ",\n"
+    yield "[]" if before == "[\n" else "\n]"
+
+
+_encode = json.JSONEncoder(allow_nan=False).encode
+
+
+def _json(value: Any) -> str:
+    try:
+        return _encode(value)
+    except (TypeError, ValueError):
+        raise Unsupported(
+            "certificate-values", f"JSON cannot hold the values of a state: {shown(value)}"
+        ) from None
+
+
+def read_certificate(path: str | Path) -> dict[str, Any]:
+    """Return the content of a certificate's file, of which only the frame is checked.
+
+    Raises InputError if the file is none (``not-a-certificate``), or of another version
+    (``certificate-version``).
+    """
+    content = read_json(path)
+    if not isinstance(content, dict) or "certificate" not in content:
+        raise _no_certificate(path, "the file is not a certificate")
+    version = content["certificate"]
+    if version != VERSION or isinstance(version, bool):
+        raise InputError(
+            "certificate-version",
+            f"this is a certificate of version {shown(version)}",
+            file=str(path),
+            hint=f"Surefoot {__version__} reads version {VERSION}",
+        )
+    task = content.get("task")
+    if not isinstance(task, dict) or set(task) != set(TASK_MEMBERS):
+        raise _no_certificate(path, "the certificate does not say for which task it is")
+    if not all(isinstance(task[name], kind) for name, kind in TASK_MEMBERS.items()):
+        raise _no_certificate(path, "the certificate does not say for which task it is")
+    return content
+
+
+def _no_certificate(path: str | Path, message: str) -> InputError:
+    return InputError("not-a-certificate", message, file=str(path))
+
+
+# -- the checker -------------------------------------------------------------------------------
+
+
+def check_content(
+    task: Task | PythonTask,
+    content: Mapping[str, Any],
+    *,
+    policy: Policy | None = None,
+    max_seconds: float | None = None,
+) -> None:
+    """Return if the checker accepts what was read from a certificate's file.
+
+    The policy's decisions are recomputed if it is given. Raises CertificateRejected, and
+    OutOfBudget after ``max_seconds``.
+    """
+    model = _model_of(task, content.get("actions"))
+    _run_checker(model, content, _checkers_policy(task, policy), max_seconds)
+
+
+def _run_checker(
+    model: Any,
+    content: Mapping[str, Any],
+    policy: Any,
+    max_seconds: float | None,
+    *,
+    spent_seconds: float = 0.0,
+) -> None:
+    left = None if max_seconds is None else max_seconds - spent_seconds
+    try:
+        checker.check_certificate(model, content, policy=policy, max_seconds=left)
+    except checker.Rejected as error:
+        raise CertificateRejected("certificate-rejected", printable(str(error), 2000)) from None
+    except checker.OutOfTime:
+        raise _too_large(max_seconds) from None
+    except checker.ModelError as error:
+        detail = printable(error.detail, 2000)
+        raise InputError(f"model-{error.kind}", f"the checker met {detail}") from None
+
+
+def _too_large(max_seconds: float | None) -> OutOfBudget:
+    limit = f"{max_seconds or 0:,.3g} seconds"
+    return OutOfBudget("out-of-seconds", f"the certificate cannot be checked within {limit}")
+
+
+def _checkers_policy(task: Task | PythonTask, policy: Policy | None) -> Any:
+    if policy is None:
+        return None
+    names = task.names
+    return lambda state, _: policy.decide({name: state[name] for name in names})
+
+
+_MODELS: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+
+
+def _model_of(task: Task | PythonTask, actions: Any) -> Any:
+    """Return the task as the checker sees it, from the same files where there are any."""
+    if isinstance(task, PythonTask):
+        return PythonSteps(task, actions)
+    found = _MODELS.get(task)
+    if found is None:
+        try:
+            found = _MODELS[task] = _load(task)
+        except (checker.ReadError, checker.NotSupported, checker.ModelError) as error:
+            raise Unsupported(
+                "checker-cannot-read",
+                f"the checker cannot read the task: {printable(str(error), 2000)}",
+                hint="--no-check prints answers that nobody checked",
+            ) from None
+    return found
+
+
+def _load(task: Task) -> Any:
+    source = task.source
+    if source is not None and source.is_jani:
+        return _load_files(source)
+    with tempfile.TemporaryDirectory(prefix="surefoot-") as directory:
+        file = Path(directory, "task.jani")
+        task.write_jani(file)
+        return checker.load(file)
+
+
+def _load_files(source: Source) -> Any:
+    return checker.load(
+        Path(source.directory, source.text),
+        properties=source.path(source.properties),
+        start=source.path(source.start),
+        goal=source.path(source.goal),
+        fail=source.path(source.fail),
+        constants=source.constants,
+        int_range=source.int_range,
+        property_name=source.property_name,
+    )
+
+
+class PythonSteps:
+    """A Python-defined task as the checker takes it: the definition's own methods.
+
+    Which actions there are is known only where they are applicable, so those that the certificate
+    names are taken to exist.
+    """
+
+    silent: frozenset[str] = frozenset()
+
+    def __init__(self, task: PythonTask, actions: Any) -> None:
+        self._task = task
+        self._definition = task.definition
+        self.variables = tuple(_AnyValue(name, "any", 0, 0) for name in task.names)
+        named = actions if isinstance(actions, list) else []
+        self.actions = tuple(name for name in named if isinstance(name, str))
+
+    def applicable(self, state: Mapping[str, Any]) -> tuple[str, ...]:
+        """Return the names of the applicable actions."""
+        return tuple(dict.fromkeys(self._definition.actions(self._task.own_state(state))))
+
+    def outcomes(self, state: Mapping[str, Any], action: str) -> list[dict[str, Any]]:
+        """Return the outcomes of an action by the names of the variables."""
+        found = self._definition.outcomes(self._task.own_state(state), action)
+        states = [self._task.state(outcome) for outcome in found]
+        return [{name: _frozen(value) for name, value in state.items()} for state in states]
+
+    def is_fail(self, state: Mapping[str, Any]) -> bool:
+        """Return whether the state fails."""
+        return bool(self._definition.is_fail(self._task.own_state(state)))
+
+    def is_goal(self, state: Mapping[str, Any]) -> bool:
+        """Return whether the state is a goal."""
+        return bool(self._definition.is_goal(self._task.own_state(state)))
+
+
+class _AnyValue(checker.Variable):
+    """A variable of a Python-defined task, which may have any value."""
+
+    def accept(self, value: Any) -> Any:
+        """Return the value; lists, as JSON has them, become the tuples they were."""
+        return _frozen(value)
+
+    def has(self, value: Any) -> bool:
+        """Return True: what is a state, the definition says."""
+        return True
+
+
+def _frozen(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(_frozen(each) for each in value)
+    try:
+        hash(value)
+    except TypeError:
+        raise ValueError("not a value of a state") from None
+    return value

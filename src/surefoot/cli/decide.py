@@ -1,0 +1,261 @@
+"""``surefoot decide``."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import redirect_stdout
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from surefoot.cli.arguments import Json, TaskArguments, TaskSource, checked_options
+from surefoot.errors import InputError, quoted, shown
+from surefoot.options import DecideOptions, whole
+from surefoot.results import counted
+
+if TYPE_CHECKING:
+    from surefoot.cli.checking import Checking
+    from surefoot.oracles.states import Starts
+    from surefoot.tasks.python_task import PythonTask
+    from surefoot.tasks.state import State
+    from surefoot.tasks.task import Task
+
+StateTexts = Annotated[
+    tuple[str, ...],
+    Parameter(
+        name="--state",
+        help="decide this state, x=3,y=0 or a JSON object; may be repeated",
+        show_default=False,
+    ),
+]
+StatesFile = Annotated[
+    Path | None,
+    Parameter(name="--states", help="decide the states in this file, one JSON object per line"),
+]
+PolicyText = Annotated[
+    str | None,
+    Parameter(help="first, random, FILE.py:NAME or a table FILE.jsonl, for what needs a policy"),
+]
+Deviations = Annotated[
+    bool,
+    Parameter(
+        help="also tell how few differences from the policy keep each state safe",
+        show_default=False,
+    ),
+]
+Compare = Annotated[
+    str | None,
+    Parameter(help="oracles to run side by side: names with commas between them, or all"),
+]
+
+
+def _radius(_: Any, tokens: Sequence[Any]) -> int | None:
+    text = tokens[0].value
+    if text == "inf":
+        return None
+    number = whole(int(text)) if text.isascii() and text.isdigit() and len(text) <= 20 else None
+    if number is None:
+        raise InputError(
+            "bad-option",
+            f"--radius must be inf or a whole number of at least 0, not {quoted(text)}",
+        )
+    return number
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecideArguments(DecideOptions):
+    """The options as the command line takes them: an infinite radius has a name."""
+
+    radius: Annotated[
+        int | None,
+        Parameter(
+            converter=_radius,
+            n_tokens=1,
+            allow_leading_hyphen=True,
+            show_default=lambda _: "inf",
+        ),
+    ] = None
+    """how often a run may differ from the policy: a whole number, or inf for any policy"""
+
+    def plain(self) -> DecideOptions:
+        """Return the options. Raises InputError for a bad value."""
+        values = {field.name: getattr(self, field.name) for field in fields(DecideOptions)}
+        return checked_options(DecideOptions(**values))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Questions:
+    """Which states to decide; the task's start states if nothing is said."""
+
+    state: StateTexts = ()
+    states: StatesFile = None
+    initial: Annotated[bool, Parameter(show_default=False)] = False
+    """decide the state of the variables' initial values"""
+    sample: int | None = None
+    """decide this many reachable states, met on random walks from the start"""
+    max_starts: int = 1_000
+    """decide at most this many start states"""
+
+    def find(
+        self, task: Task | PythonTask, *, seed: int
+    ) -> tuple[tuple[State, ...], Starts | None]:
+        """Return the states, and what is known about the start states if these are meant."""
+        from surefoot.cli.state_text import read_states, state_of
+        from surefoot.oracles.states import sample_states, start_states
+
+        self._check()
+        if self.state:
+            return tuple(state_of(task, text) for text in self.state), None
+        if self.states is not None:
+            return tuple(read_states(task, self.states)), None
+        if self.initial:
+            return (task.initial_state(),), None
+        if self.sample is not None:
+            return tuple(sample_states(task, self.sample, seed=seed)), None
+        starts = start_states(task, limit=self.max_starts)
+        return starts.states, starts
+
+    def _check(self) -> None:
+        given = {
+            "--state": bool(self.state),
+            "--states": self.states is not None,
+            "--initial": self.initial,
+            "--sample": self.sample is not None,
+        }
+        names = [name for name, is_given in given.items() if is_given]
+        if len(names) > 1:
+            raise InputError("bad-option", f"{names[0]} and {names[1]} exclude each other")
+        for name, number in (("--sample", self.sample), ("--max-starts", self.max_starts)):
+            if number is not None and not whole(number):
+                text = f"{name} must be a whole number of at least 1, not {shown(number)}"
+                raise InputError("bad-option", text)
+
+    def given(self) -> dict[str, Any]:
+        """Return the choice as plain data."""
+        states = None if self.states is None else str(self.states)
+        return {**asdict(self), "state": list(self.state), "states": states}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Certificates:
+    """What to do with certificates."""
+
+    check_seconds: float = 10.0
+    """print an answer as unchecked if checking its certificate takes longer"""
+    no_check: Annotated[bool, Parameter(name="--no-check", show_default=False)] = False
+    """print all answers as unchecked"""
+    certificates: Annotated[Path | None, Parameter(name=("--certificates", "-o"))] = None
+    """keep all certificates in this directory; unchecked ones are kept in any case"""
+
+    def checking(self) -> Checking:
+        """Return the treatment. Raises InputError for seconds that are none."""
+        from surefoot.cli.checking import Checking
+
+        if not 0 <= self.check_seconds < float("inf"):
+            raise InputError(
+                "bad-option",
+                f"--check-seconds must be a finite number of at least 0, not {self.check_seconds}",
+            )
+        return Checking(None if self.no_check else self.check_seconds, self.certificates)
+
+    def given(self) -> dict[str, Any]:
+        """Return the options as plain data."""
+        kept = None if self.certificates is None else str(self.certificates)
+        return {**asdict(self), "certificates": kept}
+
+
+def decide(
+    task: TaskSource,
+    /,
+    *,
+    questions: Annotated[Questions, Parameter(name="*")] = Questions(),  # noqa: B008
+    policy: PolicyText = None,
+    options: Annotated[DecideArguments, Parameter(name="*")] = DecideArguments(),  # noqa: B008
+    deviations: Deviations = False,
+    compare: Compare = None,
+    evidence: Annotated[Certificates, Parameter(name="*")] = Certificates(),  # noqa: B008
+    json: Json = False,
+    task_arguments: Annotated[TaskArguments, Parameter(name="*")] = TaskArguments(),  # noqa: B008
+) -> int:
+    """Decide whether states are safe: whether some policy surely avoids fail from there.
+
+    Decides the task's start states, or those of --state, --states, --initial or
+    --sample. With --radius R only policies count that differ from --policy at most
+    R times on a run. Every answer is checked by independent code before it is
+    printed; surefoot check does that with certificates in files.
+    Exit code 0 if all are safe, 1 if one is unsafe, else 4.
+
+    For example:
+      surefoot decide "domain:one-way-line?packages=3&locations=4" --sample 10
+      surefoot decide truck.jani --state x=3,y=0 --radius 1 --policy first
+      surefoot decide truck.jani --states states.jsonl --compare all
+    """
+    from surefoot.cli.decide_text import print_found, what_ran_out
+    from surefoot.cli.output import document, json_text
+    from surefoot.cli.progress import Progress
+
+    how = options.plain()
+    begin = time.perf_counter()
+    with redirect_stdout(sys.stderr), Progress("reading the task"):
+        from surefoot.cli.deciding import Job
+        from surefoot.policies import load_policy
+
+        names = _checked(how, compare, deviations=deviations, has_policy=policy is not None)
+        checking = evidence.checking()
+        loaded = task_arguments.load(task)
+        who = None if policy is None else load_policy(policy, loaded, seed=how.seed)
+        states, starts = questions.find(loaded, seed=how.seed)
+    job = Job(task=loaded, states=states, starts=starts, policy=who, options=how, checking=checking)
+    with redirect_stdout(sys.stderr), Progress("deciding") as progress:
+        if names:
+            found = job.compare(names, progress)
+        else:
+            found = job.decide(progress, deviations=deviations)
+    if json:
+        given = {**asdict(how), **questions.given(), **evidence.given()}
+        given |= {"policy": policy, "deviations": deviations, "compare": compare}
+        content = document(
+            "decide",
+            loaded,
+            policy=None if who is None else who.name,
+            policy_sha256=None if who is None else who.sha256,
+            options={**given, **task_arguments.given()},
+            seed=how.seed,
+            seconds=time.perf_counter() - begin,
+            result=found.to_dict(),
+        )
+        print(json_text(content))
+    else:
+        print_found(found)
+    for line in what_ran_out(found):
+        print(line, file=sys.stderr)
+    if questions.sample is not None and len(states) < questions.sample:
+        print(f"the walks met only {counted(len(states), 'different state')}", file=sys.stderr)
+    return found.exit_code
+
+
+def _checked(
+    options: DecideOptions, compare: str | None, *, deviations: bool, has_policy: bool
+) -> tuple[str, ...]:
+    """Return the oracles to compare, none without --compare.
+
+    Raises InputError for options that do not go together, before anything is loaded.
+    """
+    from surefoot.oracles import GIVE, check_options
+    from surefoot.oracles.compare import oracles_of
+
+    if deviations and not has_policy:
+        message = "--deviations counts differences from a policy: give a policy"
+        raise InputError("bad-option", message, hint=GIVE)
+    if compare is None:
+        check_options(options, has_policy=has_policy)
+        return ()
+    is_other = {"--oracle": options.oracle != DecideOptions.oracle, "--deviations": deviations}
+    for name, is_given in is_other.items():
+        if is_given:
+            raise InputError("bad-option", f"{name} and --compare exclude each other")
+    return oracles_of(compare, options, has_policy=has_policy)

@@ -1,0 +1,113 @@
+"""Compare: several oracles on the same states, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from surefoot.errors import InputError, SurefootError, Unsupported, printable, quoted
+from surefoot.options import DecideOptions
+from surefoot.oracles import ORACLES, WITH_RADIUS, Oracle, check_options, check_oracle
+from surefoot.oracles.engine import ProgressCallback
+from surefoot.results import Answer, DecideResult, Result
+from surefoot.tasks.python_task import PythonTask
+from surefoot.tasks.state import State
+from surefoot.tasks.task import MAX_STATE_TEXT, Task
+
+Settle = Callable[[str, Answer], None]
+"""called with the name of the oracle and its answer, once per question that had no definite one"""
+
+
+@dataclass(frozen=True)
+class Comparison(Result):
+    """What several oracles answered about the same states. Definite verdicts agree: that they do
+    not is raised as an error. ``left_out`` says which oracles do not take the task, and why.
+    """
+
+    results: tuple[DecideResult, ...]
+    left_out: dict[str, str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the summary of each oracle as plain data."""
+        found = [{"oracle": result.oracle, **result.summary} for result in self.results]
+        return {"compare": found, "left_out": self.left_out, "agreement": True}
+
+    def __str__(self) -> str:
+        return "\n".join(f"{result.oracle}: {result.summary_text}" for result in self.results)
+
+
+def oracles_of(text: str, options: DecideOptions, *, has_policy: bool) -> tuple[str, ...]:
+    """Return the oracles of ``all`` or of names with commas between them.
+
+    ``all`` are those that take the radius, if there is one. Raises InputError for an unknown name,
+    for one that is there twice, and for one that does not take the options.
+    """
+    names = tuple(name.strip() for name in text.split(","))
+    if text == "all":
+        names = ORACLES if options.radius is None else WITH_RADIUS
+    for name in names:
+        check_oracle(name)
+        if names.count(name) > 1:
+            raise InputError("bad-option", f"the oracle {quoted(name)} is there twice")
+        check_options(_options_for(name, options), has_policy=has_policy)
+    if options.order != "app" and "ipi" not in names:
+        raise InputError("bad-option", "order is for the oracle ipi, which is not compared")
+    return names
+
+
+def compare(
+    task: Task | PythonTask,
+    states: Sequence[State],
+    *,
+    names: Sequence[str],
+    policy: Any = None,
+    options: DecideOptions,
+    skip_unsupported: bool = False,
+    settle: Settle | None = None,
+    progress: Callable[[str, int], ProgressCallback | None] = lambda name, number: None,
+) -> Comparison:
+    """Return the answers of the oracles about all states.
+
+    The budget is the same for each question and oracle. An order is for ipi only. With
+    ``skip_unsupported`` oracles that do not take the task are left out. Raises SurefootError
+    (``oracles-disagree``) if one says safe and another unsafe.
+    """
+    settled: dict[int, tuple[str, str]] = {}
+    results: list[DecideResult] = []
+    left_out: dict[str, str] = {}
+    for name in names:
+        try:
+            oracle = Oracle(task, policy=policy, options=_options_for(name, options))
+        except Unsupported as error:
+            if not skip_unsupported:
+                raise
+            left_out[name] = error.message
+            continue
+        answers = []
+        for number, state in enumerate(states):
+            answer = oracle.decide(state, progress=progress(name, number))
+            if number not in settled and settle is not None:
+                settle(name, answer)
+            _agree(settled, number, name, answer)
+            answers.append(replace(answer, make_certificate=None))  # which would keep the oracle
+        results.append(DecideResult(name, tuple(answers)))
+    return Comparison(tuple(results), left_out)
+
+
+def _options_for(name: str, options: DecideOptions) -> DecideOptions:
+    return replace(options, oracle=name, order=options.order if name == "ipi" else "app")
+
+
+def _agree(settled: dict[int, tuple[str, str]], number: int, name: str, answer: Answer) -> None:
+    """Note the first definite verdict. Raises SurefootError if this one differs from it."""
+    if not answer.is_known:
+        return
+    other, verdict = settled.setdefault(number, (name, answer.verdict))
+    if verdict != answer.verdict:
+        state = printable(str(answer.state), MAX_STATE_TEXT)
+        raise SurefootError(
+            "oracles-disagree",
+            f"{other} says {verdict} and {name} says {answer.verdict} of state {state}",
+            hint="this is a bug of Surefoot, please report it with the command and its input",
+        )

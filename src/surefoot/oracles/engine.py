@@ -1,0 +1,94 @@
+"""An algorithm at work: packed states in, answers with certificates out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from surefoot import _core
+from surefoot.certificates import Certificate, Claim, certificate_of
+from surefoot.errors import OutOfBudget
+from surefoot.options import DecideOptions
+from surefoot.policies import Policy
+from surefoot.policies.decisions import policy_error
+from surefoot.results import Answer
+from surefoot.tasks.python_task import PythonTask
+from surefoot.tasks.task import Task
+
+ProgressCallback = Callable[[int, int, int, int, float], object]
+COSTS = ("expanded", "pairs", "outcomes", "seconds")
+
+
+@dataclass(frozen=True)
+class Engine:
+    """What has ``decide`` and ``certificate`` on packed states, with the task it works on.
+
+    ``radius`` and ``policy`` are what its claims are about.
+    """
+
+    task: Task | PythonTask
+    algorithm: Any
+    radius: int | None = None
+    policy: Policy | None = None
+
+    def decide(
+        self, packed: bytes, options: DecideOptions, progress: ProgressCallback | None = None
+    ) -> Answer:
+        """Return the answer about a state, within the limits of the options."""
+        found = self.ask(
+            self.algorithm.decide,
+            packed,
+            max_seconds=options.max_seconds,
+            max_bytes=options.max_bytes,
+            max_states=options.max_states,
+            progress=progress,
+        )
+        verdict, state = found["verdict"], self.task.unpack(packed)
+        claim = Claim(verdict, self.radius, state)
+        return Answer(
+            state=state,
+            verdict=verdict,
+            reason=found["stopped"] if verdict == "unknown" else None,
+            radius=self.radius,
+            **{name: found[name] for name in COSTS},
+            make_certificate=lambda: self.certificate(packed, claim, options),
+        )
+
+    def certificate(self, packed: bytes, claim: Claim, options: DecideOptions) -> Certificate:
+        """Return the certificate of a claim that the algorithm made. Raises OutOfBudget."""
+        limits: dict[str, Any] = {}
+        if isinstance(self.algorithm, _core.Oracle):
+            limits = {"max_seconds": options.max_seconds, "max_bytes": options.max_bytes}
+        made: Mapping[str, Any] = self.ask(self.algorithm.certificate, packed, **limits)
+        if made.get("stopped"):
+            raise OutOfBudget(
+                f"out-of-{made['stopped']}", f"ran out of {made['stopped']} making the certificate"
+            )
+        return certificate_of(
+            self.task, made, radius=claim.radius, policy=self.policy, expected=claim
+        )
+
+    def ask(self, call: Callable[..., Any], *args: Any, **options: Any) -> Any:
+        """Return what the core answers; errors of model and policy come out as InputError."""
+        try:
+            return call(*args, **options)
+        except _core.ModelError as error:
+            raise self.task.model_error(error) from None
+        except _core.PolicyError as error:
+            raise policy_error(self.task, error) from None
+
+
+def core_engine(
+    task: Task | PythonTask,
+    name: str,
+    *,
+    order: str = "app",
+    seed: int = 0,
+    policy: Policy | None = None,
+    radius: int | None = None,
+) -> Engine:
+    """Return the core's algorithm of that name."""
+    asked = None if policy is None else policy.core
+    made = _core.Oracle(task.core, name, order=order, seed=seed, policy=asked, radius=radius)
+    return Engine(task, made, radius, policy)

@@ -1,0 +1,74 @@
+"""Decisions of policies, checked; and the errors of those that cannot be taken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from surefoot.errors import InputError, nearest_hint, printable, quoted, shown
+from surefoot.tasks.python_task import PythonTask
+from surefoot.tasks.state import State
+from surefoot.tasks.task import MAX_STATE_TEXT, Task
+
+Decide = Callable[[State], str]
+
+
+def checked_number(
+    task: Task | PythonTask, action: Any, state: State, applicable: list[int] | None = None
+) -> int:
+    """Return the number of the action a policy decided on.
+
+    Raises InputError if it is no action, or silent, or not among ``applicable``, where given.
+    """
+    number = task.action_number(action) if isinstance(action, str) else None
+    if number is None:
+        raise _unknown_action(task, action, state)
+    if action in task.silent:
+        raise InputError(
+            "policy-silent-action",
+            f"the policy decides on {quoted(action)}, which is silent, {_where(state)}",
+            hint="silent actions are not for policies to choose",
+        )
+    if applicable is not None and number not in applicable:
+        names = [task.actions[n] for n in applicable]
+        raise _not_applicable(action, state, names)
+    return number
+
+
+def _unknown_action(task: Task | PythonTask, action: Any, state: State) -> InputError:
+    if not isinstance(action, str):
+        return InputError(
+            "policy-bad-action",
+            f"the policy decides on {shown(action)}, {_where(state)}",
+            hint="a decision is the name of an action, as text",
+        )
+    return InputError(
+        "policy-unknown-action",
+        f"the policy decides on {quoted(action)}, which the task does not have, {_where(state)}",
+        hint=nearest_hint(action, task.actions),
+    )
+
+
+def _not_applicable(action: str, state: State, applicable: list[str]) -> InputError:
+    some = ", ".join(map(quoted, applicable[:5])) + ", ..." * (len(applicable) > 5)
+    return InputError(
+        "policy-not-applicable",
+        f"the policy decides on {quoted(action)}, which is not applicable, {_where(state)}",
+        hint=f"applicable is: {some}" if some else None,
+    )
+
+
+def policy_error(task: Task | PythonTask, error: Exception) -> InputError:
+    """Return the user's view of a decision that the core could not take."""
+    kind, number, packed = error.args
+    state = task.unpack(packed)
+    if kind == "nothing-to-decide":
+        return InputError("nothing-to-decide", f"no action can be decided on, {_where(state)}")
+    if kind == "no-decision":
+        return InputError("policy-no-decision", f"the policy has no decision, {_where(state)}")
+    applicable = [name for name in task.applicable(state) if name not in task.silent]
+    return _not_applicable(task.actions[number], state, applicable)
+
+
+def _where(state: State) -> str:
+    return f"in state {printable(str(state), MAX_STATE_TEXT)}"

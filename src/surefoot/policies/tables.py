@@ -1,0 +1,79 @@
+"""Policies as tables: what is decided in each state, listed."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from surefoot.errors import InputError, SurefootError
+from surefoot.files import parse_line, text_lines
+from surefoot.policies.decisions import checked_number
+from surefoot.tasks.python_task import PythonTask
+from surefoot.tasks.task import Task
+
+LOOKS_LIKE = 'a line looks like {"state": {"x": 3, "y": 0}, "action": "move"}'
+
+
+@dataclass(frozen=True)
+class Table:
+    """Packed states one after the other, and the numbers of the actions decided there."""
+
+    states: bytes
+    actions: list[int]
+    sha256: str | None = None
+
+    @classmethod
+    def of(cls, decisions: Iterable[tuple[Any, Any]], task: Task | PythonTask) -> Table:
+        """Return the table of pairs of state and name of an action.
+
+        Raises InputError for what is no state or no action of the task.
+        """
+        found = {}
+        for given, action in decisions:
+            packed = task.packed(given)
+            found[packed] = _number(task, packed, action)
+        return cls(b"".join(found), list(found.values()))
+
+
+def _number(task: Task | PythonTask, packed: bytes, action: Any) -> int:
+    state = task.unpack(packed)
+    applicable = task.applicable(state)  # Python-defined tasks know their actions only now
+    numbers = [task.action_number(name) for name in applicable]
+    return checked_number(task, action, state, [n for n in numbers if n is not None])
+
+
+def read_table(path: str | Path, task: Task | PythonTask) -> Table:
+    """Return the table of a file with one ``{"state": {...}, "action": "..."}`` per line.
+
+    Errors name file and line; a state that is there twice is one.
+    """
+    decisions: dict[bytes, int] = {}
+    for number, line in text_lines(path):
+        try:
+            packed, action = _entry(parse_line(line, hint=LOOKS_LIKE), task)
+            if packed in decisions:
+                raise InputError("duplicate-state", "this state is there twice")
+            decisions[packed] = action
+        except SurefootError as error:
+            # The place of the variable in the model says nothing about this file.
+            error.file, error.place = str(path), str(number)
+            raise
+    return Table(b"".join(decisions), list(decisions.values()), sha256_of(path))
+
+
+def _entry(line: Any, task: Task | PythonTask) -> tuple[bytes, int]:
+    if not isinstance(line, dict) or set(line) != {"state", "action"}:
+        raise InputError("bad-policy-table", "this is no decision", hint=LOOKS_LIKE)
+    if not isinstance(line["state"], dict):
+        raise InputError("bad-policy-table", "the state is no JSON object", hint=LOOKS_LIKE)
+    packed = task.state(line["state"]).packed
+    return packed, _number(task, packed, line["action"])
+
+
+def sha256_of(path: str | Path) -> str:
+    """Return the SHA-256 of the content of a file."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
