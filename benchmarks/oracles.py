@@ -13,7 +13,6 @@ doubles, and how lazy_attractor compares with the fastest other oracle.
 from __future__ import annotations
 
 import argparse
-import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -55,8 +54,6 @@ class Instance:
 
     def starts(self, task: surefoot.Task, count: int) -> list[bytes]:
         """Return packed start states, with repetition."""
-        if "packages" in self.parameters:
-            return [task.packed(state) for state in line_starts(task, count)]
         return [state.packed for state in task.sample_starts(count, seed=0)]
 
 
@@ -102,25 +99,6 @@ def line(family: str, variant: str, packages: int, locations: int) -> Instance:
     """Return a line instance."""
     parameters = {"variant": variant, "packages": packages, "locations": locations}
     return Instance(family, packages, parameters)
-
-
-def line_starts(task: surefoot.Task, count: int) -> list[dict[str, Any]]:
-    """Return start states of a line, uniformly over the ways to place the packages.
-
-    There are too many to list them: 63 packages-or-bars in a row, for (40, 25).
-    """
-    rng = random.Random(0)
-    loads = [v.name for v in task.variables if v.name.startswith("location_load_")]
-    places = [*loads[:-1], "truck_load_0"]
-    packages = task.variables[0].upper
-    drawn = []
-    for _ in range(count):
-        bars = sorted(rng.sample(range(packages + len(places) - 1), len(places) - 1))
-        ends = [-1, *bars, packages + len(places) - 1]
-        state = {v.name: 0 for v in task.variables}
-        state |= {p: ends[i + 1] - ends[i] - 1 for i, p in enumerate(places)}
-        drawn.append(state | {"aux_vel": rng.randint(0, 3)})
-    return drawn
 
 
 def make(task: surefoot.Task, oracle: str) -> Any:

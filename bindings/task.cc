@@ -149,7 +149,7 @@ nb::tuple sample_starts(const CompiledTask& task, std::size_t count, std::uint64
         const StartEnumerator starts(task);
         Random random(seed, kStartStream);
         sample = starts.is_finite()
-                     ? starts.sample_by_listing(count, random, budget.budget())
+                     ? starts.sample_by_position(count, random, budget.budget())
                      : starts.sample_by_rejection(count, max_tries, random, budget.budget());
     }
     budget.raise_pending();

@@ -30,6 +30,17 @@ public:
         }
     }
 
+    // The same for larger bounds.
+    unsigned __int128 below(unsigned __int128 bound) {
+        if (bound >> 64 == 0) return below(static_cast<std::uint64_t>(bound));
+        const unsigned __int128 excess = (0 - bound) % bound;
+        while (true) {
+            const unsigned __int128 high = next();
+            const unsigned __int128 number = (high << 64) | next();
+            if (number >= excess) return number % bound;
+        }
+    }
+
     // Return a double in [0, 1) with 53 random bits.
     double unit() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
 

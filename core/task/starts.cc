@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "task/linear.h"
+#include "task/start_diagram.h"
 
 namespace surefoot {
 
@@ -36,24 +37,6 @@ std::int64_t constant_bits(const Pool& pool, NodeId id) {
 }
 
 }  // namespace
-
-// One walk through the tree of partial assignments.
-struct StartEnumerator::Walk {
-    Walk(const StartEnumerator& from)
-        : state(from.layout_.words(), 0),
-          scratch(from.layout_.num_scratch()),
-          value(from.domains_.size()),
-          last(from.domains_.size()),
-          sums(from.linear_.size(), 0),
-          registers(from.constants_, from.num_registers_) {}
-
-    std::vector<Word> state;
-    std::vector<std::int64_t> scratch;
-    std::vector<std::int64_t> value;  // of the variables assigned so far
-    std::vector<std::int64_t> last;   // the largest value worth trying
-    std::vector<__int128> sums;       // of the linear conjuncts over the variables assigned so far
-    Registers registers;
-};
 
 StartEnumerator::StartEnumerator(const CompiledTask& task)
     : task_(task),
@@ -198,6 +181,10 @@ void StartEnumerator::add_check(NodeId node) {
         is_empty_ |= registers.base()[program.result(0)] == 0;
         return;
     }
+    for (std::uint32_t variable : variables) {
+        std::uint32_t& last = read_until_[variable];
+        last = std::max(last, variables.back());
+    }
     checks_[variables.back()].push_back(std::move(program));
 }
 
@@ -266,18 +253,23 @@ bool StartEnumerator::passes_checks(Walk& walk, std::size_t depth) const {
     return true;
 }
 
+// A real variable has one value only, whatever the number.
+void StartEnumerator::assign(Word* state, std::size_t variable, std::int64_t value) const {
+    const bool is_real = layout_.variable(variable).type == Type::real;
+    layout_.set(state, variable, is_real ? as_bits(domains_[variable].real_lo) : value);
+}
+
 // Go on to the next value of variable `depth` that passes. Tries a bounded number of values, so
 // that the caller can look at the clock.
 StartEnumerator::Next StartEnumerator::next_value(Walk& walk, std::size_t depth) const {
     const Domain& domain = domains_[depth];
-    const bool is_real = layout_.variable(depth).type == Type::real;
     for (int tries = 0; walk.value[depth] < walk.last[depth]; ++tries) {
         if (tries == kTriesPerCall) return Next::not_yet;
         const std::int64_t value = ++walk.value[depth];
         for (const Part& part : parts_[depth]) walk.sums[part.conjunct] += part.factor;
         if (!domain.allowed.empty() && !domain.allowed[static_cast<std::size_t>(value - domain.lo)])
             continue;
-        layout_.set(walk.state.data(), depth, is_real ? as_bits(domain.real_lo) : value);
+        assign(walk.state.data(), depth, value);
         if (passes_checks(walk, depth)) return Next::found;
     }
     return Next::none;
@@ -312,15 +304,32 @@ StopReason StartEnumerator::enumerate(Budget& budget,
     }
 }
 
+StartEnumerator::Sample StartEnumerator::sample_by_position(std::size_t count, Random& random,
+                                                            Budget& budget) const {
+    Sample sample;
+    const auto diagram = StartDiagram::make(*this, budget, sample.stopped);
+    if (sample.stopped != StopReason::none) return sample;
+    if (!diagram) return sample_by_listing(count, random, budget);
+    if (diagram->total() == 0) return sample;
+    const std::size_t width = layout_.words();
+    sample.states.resize(count * width);
+    for (std::size_t i = 0; i < count && sample.stopped == StopReason::none; ++i) {
+        diagram->write(random.below(diagram->total()), sample.states.data() + i * width);
+        sample.stopped = budget.poll({});
+    }
+    return sample;
+}
+
 // Count, draw positions, then list again up to the last position drawn.
 StartEnumerator::Sample StartEnumerator::sample_by_listing(std::size_t count, Random& random,
                                                            Budget& budget) const {
     Sample sample;
-    sample.stopped = enumerate(budget, [&](const Word*) { return ++sample.total != 0; });
-    if (sample.total == 0 || sample.stopped != StopReason::none) return sample;
+    std::uint64_t total = 0;
+    sample.stopped = enumerate(budget, [&](const Word*) { return ++total != 0; });
+    if (total == 0 || sample.stopped != StopReason::none) return sample;
     std::vector<std::pair<std::uint64_t, std::size_t>>
         drawn;  // position among the starts, place in the sample
-    for (std::size_t i = 0; i < count; ++i) drawn.emplace_back(random.below(sample.total), i);
+    for (std::size_t i = 0; i < count; ++i) drawn.emplace_back(random.below(total), i);
     std::sort(drawn.begin(), drawn.end());
     const std::size_t width = layout_.words();
     sample.states.resize(count * width);

@@ -6,12 +6,13 @@
   still work are tried, and checks every other conjunct as soon as its variables are assigned. What
   may raise an evaluation error is left to the end, where the whole condition is evaluated.
 
-  It also draws states uniformly: from the enumeration if there is one, else by rejection from the
-  box of the variables' ranges.
+  It also draws states uniformly: by counting (StartDiagram), else from the enumeration if there is
+  one, else by rejection from the box of the variables' ranges.
 */
 #pragma once
 
 #include <functional>
+#include <map>
 
 #include "base/budget.h"
 #include "base/random.h"
@@ -33,19 +34,20 @@ public:
 
     struct Sample {
         std::vector<Word> states;
-        std::uint64_t total = 0;  // how many start states there are; 0 if not known
         StopReason stopped = StopReason::none;
     };
 
-    // `count` states, each drawn uniformly and independently from all start states, by listing all.
-    // Empty if there are none.
-    Sample sample_by_listing(std::size_t count, Random& random, Budget& budget) const;
+    // `count` states, each drawn uniformly and independently from all start states, by counting
+    // them or, where that is not possible, by listing all. Empty if there are none.
+    Sample sample_by_position(std::size_t count, Random& random, Budget& budget) const;
     // The same by drawing from the ranges until the condition holds, `max_tries` times for each at
     // most.
     Sample sample_by_rejection(std::size_t count, std::uint64_t max_tries, Random& random,
                                Budget& budget) const;
 
 private:
+    friend class StartDiagram;
+
     struct Domain {
         std::int64_t lo = 0;
         std::int64_t hi = 0;
@@ -82,6 +84,8 @@ private:
     bool passes_checks(Walk& walk, std::size_t depth) const;
     void leave(Walk& walk, std::size_t depth) const;
     bool enter(Walk& walk, std::size_t depth) const;
+    void assign(Word* state, std::size_t variable, std::int64_t value) const;
+    Sample sample_by_listing(std::size_t count, Random& random, Budget& budget) const;
     void draw(Random& random, std::vector<Word>& state) const;
 
     const CompiledTask& task_;
@@ -91,12 +95,32 @@ private:
     std::vector<LinearConjunct> linear_;
     std::vector<std::vector<Part>> parts_;      // by variable
     std::vector<std::vector<Program>> checks_;  // by the last variable they read
+    std::map<std::uint32_t, std::uint32_t>
+        read_until_;  // the last variable of a check that reads it
     Constants constants_;
     std::size_t num_registers_ = 0;
     std::uint64_t filter_work_left_ = std::uint64_t{1} << 27;  // instructions, about half a second
     bool needs_final_check_ = false;
     bool is_finite_ = true;
     bool is_empty_ = false;
+};
+
+// One walk through the tree of partial assignments.
+struct StartEnumerator::Walk {
+    Walk(const StartEnumerator& from)
+        : state(from.layout_.words(), 0),
+          scratch(from.layout_.num_scratch()),
+          value(from.domains_.size()),
+          last(from.domains_.size()),
+          sums(from.linear_.size(), 0),
+          registers(from.constants_, from.num_registers_) {}
+
+    std::vector<Word> state;
+    std::vector<std::int64_t> scratch;
+    std::vector<std::int64_t> value;  // of the variables assigned so far
+    std::vector<std::int64_t> last;   // the largest value worth trying
+    std::vector<__int128> sums;       // of the linear conjuncts over the variables assigned so far
+    Registers registers;
 };
 
 }  // namespace surefoot

@@ -219,8 +219,8 @@ class Task:
     def sample_starts(self, count: int, *, seed: int = 0, max_seconds: float = 60.0) -> list[State]:
         """Return ``count`` start states drawn uniformly and independently.
 
-        Listed starts are drawn by index; the states of a condition over integers by listing all of
-        them; reals by rejection. Raises InputError if there is no start state and OutOfBudget if
+        Listed starts are drawn by index; the states of a condition over integers by counting them
+        or, if that takes too much memory, by listing them; reals by rejection. Raises InputError if there is no start state and OutOfBudget if
         neither works in time.
         """
         count, seed = check_draw(count, seed)

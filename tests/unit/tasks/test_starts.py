@@ -1,8 +1,11 @@
 """Start states: listing equals trying everything, sampling is uniform."""
 
+import functools
 import itertools
 import math
+import operator
 import random
+import time
 
 import pytest
 
@@ -216,6 +219,47 @@ def test_sampling_is_uniform_and_depends_on_the_seed_only():
     assert task.sample_starts(50, seed=3) == drawn[:50]
     assert task.sample_starts(50, seed=4) != drawn[:50]
     assert task.sample_starts(0) == []
+
+
+CONDITIONS = {
+    "two sums": lambda x, y, z, b: (x + y + z == 5) & (x - z <= 1),
+    "not linear": lambda x, y, z, b: (x * z <= 4) & (y * y != x),
+    "a sum and a product": lambda x, y, z, b: (x + 2 * y + z >= 6) & (x * y == z) & b,
+    "a branch": lambda x, y, z, b: ite(b, x == y, (y + z) % 3 == 1),
+    "may raise": lambda x, y, z, b: (x + y >= 1) & ((7 % (x + y)) == z),
+    "nothing said": lambda x, y, z, b: x == 1,
+}
+
+
+@pytest.mark.parametrize("case", CONDITIONS)
+def test_sampling_is_uniform_whatever_the_condition(case):
+    d = Description("condition")
+    x, y, z = (d.int(name, 0, 3) for name in "xyz")
+    d.start(CONDITIONS[case](x, y, z, d.bool("b")))
+    task = d.compile()
+    all_states = task.list_starts()
+    assert len(all_states) > 2
+    counts = dict.fromkeys(all_states, 0)
+    for state in task.sample_starts(200 * len(all_states), seed=5):
+        counts[state] += 1
+    freedom = len(all_states) - 1
+    assert chi_square(counts.values(), 200) < freedom + 4 * math.sqrt(2 * freedom) + 8
+
+
+def test_sampling_counts_and_does_not_list():
+    """There are more than 2^64 start states: ways to place 60 packages at 40 places."""
+    d = Description("huge")
+    loads = [d.int(f"load_{i}", 0, 60) for i in range(40)]
+    d.start(functools.reduce(operator.add, loads) == 60)
+    task = d.compile()
+    begin = time.process_time()
+    drawn = task.sample_starts(2_000, seed=1)
+    assert time.process_time() - begin < 5
+    assert len(set(drawn)) == 2_000
+    assert all(sum(state.values()) == 60 for state in drawn)
+    # The load of one place is geometric-like with mean 1.5, whichever place it is.
+    for name in ("load_0", "load_20", "load_39"):
+        assert abs(sum(state[name] for state in drawn) / 2_000 - 1.5) < 0.25
 
 
 def test_sampling_listed_starts_by_index():

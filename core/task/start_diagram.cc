@@ -1,0 +1,130 @@
+#include "task/start_diagram.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace surefoot {
+
+namespace {
+
+constexpr std::size_t kMaxEdges = 4'000'000;
+
+}  // namespace
+
+std::optional<StartDiagram> StartDiagram::make(const StartEnumerator& starts, Budget& budget,
+                                               StopReason& stopped) {
+    if (!starts.is_finite() || starts.needs_final_check_ || starts.is_empty_) return std::nullopt;
+    StartDiagram diagram(starts);
+    if (!diagram.build(budget, stopped) || !diagram.count()) return std::nullopt;
+    return diagram;
+}
+
+// A conjunct or variable is carried from behind its first use to its last.
+StartDiagram::StartDiagram(const StartEnumerator& starts)
+    : starts_(starts),
+      open_(starts.domains_.size() + 1),
+      needed_(starts.domains_.size() + 1),
+      layers_(starts.domains_.size() + 1) {
+    for (std::size_t c = 0; c < starts.linear_.size(); ++c) {
+        const auto& factors = starts.linear_[c].factors;
+        for (std::size_t d = factors.front().first + 1; d <= factors.back().first; ++d)
+            open_[d].push_back(c);
+    }
+    for (const auto& [variable, last] : starts.read_until_) {
+        for (std::size_t d = variable + 1; d <= last; ++d) needed_[d].push_back(variable);
+    }
+}
+
+bool StartDiagram::build(Budget& budget, StopReason& stopped) {
+    keys_.assign(1, Key{});
+    for (std::size_t depth = 0; depth + 1 < layers_.size(); ++depth) {
+        if (!grow_layer(depth, budget, stopped)) return false;
+    }
+    layers_.back().counts.assign(keys_.size(), 1);
+    return true;
+}
+
+// Find the edges of all nodes of a layer, and with them the nodes of the next one.
+bool StartDiagram::grow_layer(std::size_t depth, Budget& budget, StopReason& stopped) {
+    Layer& layer = layers_[depth];
+    StartEnumerator::Walk walk(starts_);
+    std::map<Key, std::uint32_t> children;
+    for (const Key& key : keys_) {
+        layer.first_edge.push_back(static_cast<std::uint32_t>(layer.edges.size()));
+        restore(depth, key, walk);
+        if (!starts_.enter(walk, depth)) continue;
+        for (auto next = starts_.next_value(walk, depth); next != StartEnumerator::Next::none;
+             next = starts_.next_value(walk, depth)) {
+            stopped = budget.poll({});
+            if (stopped != StopReason::none) return false;
+            if (next == StartEnumerator::Next::not_yet) continue;
+            if (++num_edges_ > kMaxEdges || !fits(depth + 1, walk)) return false;
+            const auto number = static_cast<std::uint32_t>(children.size());
+            const auto found = children.emplace(key_of(depth + 1, walk), number).first;
+            layer.edges.push_back({walk.value[depth], found->second});
+        }
+    }
+    layer.first_edge.push_back(static_cast<std::uint32_t>(layer.edges.size()));
+    layer.counts.resize(keys_.size());
+    keys_.resize(children.size());
+    for (const auto& [key, number] : children) keys_[number] = key;
+    return true;
+}
+
+bool StartDiagram::fits(std::size_t depth, const StartEnumerator::Walk& walk) const {
+    return std::all_of(open_[depth].begin(), open_[depth].end(), [&](std::size_t conjunct) {
+        const __int128 sum = walk.sums[conjunct];
+        return sum >= std::numeric_limits<std::int64_t>::min() &&
+               sum <= std::numeric_limits<std::int64_t>::max();
+    });
+}
+
+StartDiagram::Key StartDiagram::key_of(std::size_t depth, const StartEnumerator::Walk& walk) const {
+    Key key;
+    for (std::size_t conjunct : open_[depth])
+        key.push_back(static_cast<std::int64_t>(walk.sums[conjunct]));
+    for (std::uint32_t variable : needed_[depth])
+        key.push_back(starts_.layout_.value(walk.state.data(), variable));
+    return key;
+}
+
+void StartDiagram::restore(std::size_t depth, const Key& key, StartEnumerator::Walk& walk) const {
+    std::fill(walk.sums.begin(), walk.sums.end(), 0);
+    auto next = key.begin();
+    for (std::size_t conjunct : open_[depth]) walk.sums[conjunct] = *next++;
+    for (std::uint32_t variable : needed_[depth])
+        starts_.layout_.set(walk.state.data(), variable, *next++);
+}
+
+// From the last layer backwards; false if a count does not fit.
+bool StartDiagram::count() {
+    constexpr Count kMost = ~Count{0} >> 1;
+    for (std::size_t depth = layers_.size() - 1; depth-- > 0;) {
+        Layer& layer = layers_[depth];
+        const std::vector<Count>& below = layers_[depth + 1].counts;
+        for (std::size_t node = 0; node < layer.counts.size(); ++node) {
+            Count sum = 0;
+            for (std::uint32_t e = layer.first_edge[node]; e < layer.first_edge[node + 1]; ++e) {
+                const Count more = below[layer.edges[e].child];
+                if (more > kMost - sum) return false;
+                sum += more;
+            }
+            layer.counts[node] = sum;
+        }
+    }
+    return true;
+}
+
+void StartDiagram::write(Count k, Word* state) const {
+    std::uint32_t node = 0;
+    for (std::size_t depth = 0; depth + 1 < layers_.size(); ++depth) {
+        const Layer& layer = layers_[depth];
+        const std::vector<Count>& below = layers_[depth + 1].counts;
+        std::uint32_t e = layer.first_edge[node];
+        for (; k >= below[layer.edges[e].child]; ++e) k -= below[layer.edges[e].child];
+        starts_.assign(state, depth, layer.edges[e].value);
+        node = layer.edges[e].child;
+    }
+}
+
+}  // namespace surefoot
