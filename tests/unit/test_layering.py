@@ -46,6 +46,7 @@ HEAVY = {
     "z3",
     "ray",
     "stormpy",
+    "oxidd",
     "numpy",
 }
 

@@ -57,10 +57,12 @@ class Engine:
 
     def certificate(self, packed: bytes, claim: Claim, options: DecideOptions) -> Certificate:
         """Return the certificate of a claim that the algorithm made. Raises OutOfBudget."""
-        limits: dict[str, Any] = {}
-        if isinstance(self.algorithm, _core.Oracle):
-            limits = {"max_seconds": options.max_seconds, "max_bytes": options.max_bytes}
-        made: Mapping[str, Any] = self.ask(self.algorithm.certificate, packed, **limits)
+        made: Mapping[str, Any] = self.ask(
+            self.algorithm.certificate,
+            packed,
+            max_seconds=options.max_seconds,
+            max_bytes=options.max_bytes,
+        )
         if made.get("stopped"):
             raise OutOfBudget(
                 f"out-of-{made['stopped']}", f"ran out of {made['stopped']} making the certificate"

@@ -338,8 +338,8 @@ def test_a_wrong_verdict_is_rejected():
         def decide(self, *args, **limits):
             return {**self.honest.decide(*args, **limits), "verdict": "unsafe"}
 
-        def certificate(self, packed):
-            return self.honest.certificate(packed, max_seconds=9.0, max_bytes=10**9)
+        def certificate(self, packed, **limits):
+            return self.honest.certificate(packed, **limits)
 
     asked = Oracle(lamp())
     asked._engine = replace(asked._engine, algorithm=Liar(asked._engine.algorithm))
@@ -353,8 +353,8 @@ def test_evidence_about_another_state_is_rejected():
             self.other, self.honest = task.packed({"x": 1}), honest
             self.decide = honest.decide
 
-        def certificate(self, packed):
-            return self.honest.certificate(self.other, max_seconds=9.0, max_bytes=10**9)
+        def certificate(self, packed, **limits):
+            return self.honest.certificate(self.other, **limits)
 
     task = lamp()
     asked = Oracle(task)
