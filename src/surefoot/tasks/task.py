@@ -220,8 +220,8 @@ class Task:
         """Return ``count`` start states drawn uniformly and independently.
 
         Listed starts are drawn by index; the states of a condition over integers by counting them
-        or, if that takes too much memory, by listing them; reals by rejection. Raises InputError if there is no start state and OutOfBudget if
-        neither works in time.
+        or, if that takes too much memory, by listing them; reals by rejection. Raises InputError if
+        there is no start state and OutOfBudget if neither works in time.
         """
         count, seed = check_draw(count, seed)
         if self._starts is not None:
