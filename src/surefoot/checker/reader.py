@@ -127,8 +127,9 @@ class _Reader:
         self.restrictions: list[Condition] = []
         self.elements: list[Element] = []
         self._constants = Scope(_read_constants(items(document, "constants"), constants), {})
-        self.declared = [text(each, "name") for each in items(document, "actions")]
-        _unique(self.declared, "action")
+        actions = [text(each, "name") for each in items(document, "actions")]
+        _unique(actions, "action")
+        self.declared = dict.fromkeys(actions)  # an ordered set
         names = self._declare(document, "")
         self._globals = _with_functions(document, self._constants.adding(names))
         self._restrict(document, self._globals)
@@ -276,7 +277,7 @@ class _Reader:
     def _edge(self, node: Any, places: list[str], scope: Scope, where: str) -> Edge:
         _refuse(node, "rate")
         label = node.get("action")
-        if label is not None and label not in self.declared:
+        if label is not None and not self._is_declared(label):
             raise ReadError(f'{where}: action "{shown(label)}" is not declared')
         guard = node.get("guard")
         if guard is not None:
@@ -309,11 +310,14 @@ class _Reader:
             raise ReadError("a sync needs one label or null for each element, and one label")
         result = node.get("result")
         for name in [*(label for _, label in parts), *([] if result is None else [result])]:
-            if name not in self.declared:
-                raise ReadError(f'sync: action "{name}" is not declared')
+            if not self._is_declared(name):
+                raise ReadError(f'sync: action "{shown(name)}" is not declared')
         if result is None:
             result = self._silent_name("+".join(self.elements[i].name for i, _ in parts))
         return Joint(result, parts)
+
+    def _is_declared(self, label: Any) -> bool:
+        return isinstance(label, str) and label in self.declared
 
     def _silent_name(self, name: str) -> str:
         return f"{name}(silent)" if name in self.declared else name
