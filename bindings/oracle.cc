@@ -7,6 +7,20 @@ namespace surefoot {
 
 namespace {
 
+// An oracle answers one question at a time, on one thread; its policy must not ask it.
+class Busy {
+public:
+    explicit Busy(TaskOracle& oracle) : oracle_(oracle) {
+        if (!oracle.begin_question()) throw std::runtime_error("the oracle is busy");
+    }
+    ~Busy() { oracle_.end_question(); }
+    Busy(const Busy&) = delete;
+    Busy& operator=(const Busy&) = delete;
+
+private:
+    TaskOracle& oracle_;
+};
+
 // A policy that Python code defines: a callable of a packed state and its applicable actions.
 class CallablePolicy : public Policy {
 public:
@@ -83,6 +97,7 @@ const char* name_of(Verdict verdict) {
 
 nb::dict decide(TaskOracle& oracle, const nb::bytes& state, double max_seconds,
                 std::uint64_t max_bytes, std::uint64_t max_states, nb::object progress) {
+    const Busy busy(oracle);
     const std::vector<Word> words = to_state(oracle.task(), state);
     PythonBudget budget(max_seconds, max_bytes, max_states, std::move(progress));
     Answer answer;
@@ -105,6 +120,7 @@ nb::dict decide(TaskOracle& oracle, const nb::bytes& state, double max_seconds,
 
 nb::dict certificate(TaskOracle& oracle, const nb::bytes& state, double max_seconds,
                      std::uint64_t max_bytes) {
+    const Busy busy(oracle);
     const std::vector<Word> words = to_state(oracle.task(), state);
     PythonBudget budget(max_seconds, max_bytes, ~std::uint64_t{0}, nb::none());
     Certificate found;

@@ -70,15 +70,18 @@ private:
         return best;
     }
 
-    // Nodes become states and entries; the root's state comes first.
+    // Nodes become states and entries; the root's state comes first. Without pairs nodes are
+    // states.
     void write(const Word* root) {
         const std::size_t width = view_.pairs == nullptr ? width_ : width_ - 1;
-        StateStore states(width);
+        std::optional<StateStore> of_pairs;
+        if (view_.pairs != nullptr) of_pairs.emplace(width);
+        StateStore& states = of_pairs ? *of_pairs : nodes_;
         states.insert(root);
-        for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
+        for (std::uint32_t i = 0; i < known_.size(); ++i) {
             const Word* const node = nodes_[StateId{i}];
             const Known& known = known_[i];
-            certificate_.entry_states.push_back(index(states.insert(node).id));
+            certificate_.entry_states.push_back(of_pairs ? index(states.insert(node).id) : i);
             if (view_.pairs != nullptr) certificate_.entries_left.push_back(node[width_ - 1]);
             certificate_.entry_values.push_back(is_safe() ? action(node, known.action)
                                                           : static_cast<std::int64_t>(known.rank));

@@ -37,7 +37,7 @@ StopReason Deviations::search(StateId root) {
     StopReason stopped = explore(root, found_);
     if (stopped != StopReason::none) return stopped;
     for (std::uint32_t i = 0; i < found_.size(); ++i)
-        nodes_[found_[i]] = {false, true, kNone, 0, i};
+        nodes_[found_[i]] = {false, true, false, kNone, 0, i};
     collect_policy_edges();
     find_last_change();
     members_ = found_;
@@ -85,7 +85,10 @@ void Deviations::find_last_change() {
 // Of the members, find those that are not safe with `level` differences.
 StopReason Deviations::lose_at_level(std::uint32_t level) {
     lost_.clear();
-    for (StateId state : members_) nodes_[state].rank = 0;
+    for (StateId state : members_) {
+        nodes_[state].rank = 0;
+        nodes_[state].has_way_out = false;
+    }
     for (StateId state : members_) {
         if (loses_decision(state, level) && loses_others(state, level)) lose(state);
     }
@@ -116,8 +119,10 @@ bool Deviations::loses_decision(StateId state, std::uint32_t level) const {
 }
 
 // Whether every action but the policy's may lead to somebody who is not safe at the level before.
+// Looks at them once: the decision may have thousands of outcomes that are lost.
 bool Deviations::loses_others(StateId state, std::uint32_t level) {
     if (level == 0) return true;
+    if (nodes_[state].has_way_out) return false;
     for (const Graph::Choice& choice : graph_.choices(state).subspan(1)) {
         ++counts_.pairs;
         bool is_lost = false;
@@ -126,7 +131,10 @@ bool Deviations::loses_others(StateId state, std::uint32_t level) {
             const Node node = nodes_.get(outcome);
             is_lost |= is_unsafe(outcome) || (node.is_done ? node.level >= level : node.is_member);
         }
-        if (!is_lost) return false;
+        if (!is_lost) {
+            nodes_[state].has_way_out = true;
+            return false;
+        }
     }
     return true;
 }

@@ -6,6 +6,7 @@ Answer GraphOracle::decide(const Word* state, Budget& budget) {
     counts_ = Answer{};
     budget_ = &budget;
     if (is_slow_) budget.look_always();
+    first_new_ = graph_.num_states();
     const StateId root = graph_.insert(state);
     StopReason stopped = StopReason::none;
     if (verdict(root) == Verdict::unknown && visit(root) == Verdict::unknown) {
@@ -33,7 +34,7 @@ Verdict GraphOracle::visit(StateId state) {
 StopReason GraphOracle::poll() {
     const StopReason stopped =
         budget_->poll({graph_.num_states(), counts_.expanded, 0, bytes(), 0});
-    const bool has_too_many = graph_.num_states() > budget_->max_states();
+    const bool has_too_many = graph_.num_states() - first_new_ > budget_->max_states();
     return stopped == StopReason::none && has_too_many ? StopReason::states : stopped;
 }
 

@@ -72,6 +72,7 @@ private:
 
     bool is_slow_;
     Budget* budget_ = nullptr;
+    std::uint32_t first_new_ = 0;  // states from here on were stored for this question
     std::vector<Mark> marks_;
     std::uint32_t next_rank_ = 0;
     std::vector<bool> is_found_;  // while exploring

@@ -1,5 +1,7 @@
 #include "oracle/lazy_attractor.h"
 
+#include <algorithm>
+
 namespace surefoot {
 
 LazyAttractor::LazyAttractor(const Task& task, bool has_pairs)
@@ -39,7 +41,7 @@ void LazyAttractor::run(std::uint32_t root, Budget& budget, Answer& answer) {
         look_at(state, state == root);
         const Progress progress{store_.size(), counts_.expanded, work_.size(), bytes(), 0};
         answer.stopped = budget.poll(progress);
-        if (answer.stopped == StopReason::none && store_.size() > budget.max_states())
+        if (answer.stopped == StopReason::none && store_.size() - first_new_ > budget.max_states())
             answer.stopped = StopReason::states;
         if (answer.stopped != StopReason::none) break;
     }
@@ -60,7 +62,7 @@ void LazyAttractor::look_at(std::uint32_t state, bool is_root) {
             if (is_root || is_wanted(state)) take_up(state);
             break;
         case Phase::active:
-            if (!has_lost_action(state)) break;
+            if (!nodes_[state].has_lost) break;
             if (is_root || is_wanted(state)) {
                 advance(state);
             } else {
@@ -86,7 +88,7 @@ bool LazyAttractor::is_wanted(std::uint32_t state) {
 
 bool LazyAttractor::is_current(std::uint32_t edge) const {
     const Node& from = nodes_[edges_[edge].from];
-    return static_cast<Phase>(from.phase) == Phase::active && edge >= from.link;
+    return static_cast<Phase>(from.phase) == Phase::active && edge >= from.link && !from.has_lost;
 }
 
 bool LazyAttractor::has_lost_action(std::uint32_t state) const {
@@ -123,8 +125,8 @@ void LazyAttractor::advance(std::uint32_t state) {
 bool LazyAttractor::take_next(std::uint32_t state) {
     const bool is_first = nodes_[state].action == kNoAction;
     const std::uint32_t from = is_first ? 0 : nodes_[state].action + 1;
-    stepper_->next_choice(store_[StateId{state}], ActionId{from}, expansion_);
-    if (expansion_.choices.empty()) {
+    const Fetched fetched = fetch(state, ActionId{from});
+    if (fetched.choice == nullptr) {
         if (is_first) {
             settle(state);  // a dead end
         } else {
@@ -132,27 +134,49 @@ bool LazyAttractor::take_next(std::uint32_t state) {
         }
         return true;
     }
-    const Choice choice = expansion_.choices.front();
     ++counts_.pairs;
-    const bool is_possible = find_outcomes(choice);
-    if (!is_possible) {
-        nodes_[state].action = index(choice.action);
+    const ActionId action = fetched.choice->action;
+    if (!find_outcomes(fetched)) {
+        nodes_[state].action = index(action);
         return false;
     }
-    depend(state, choice.action);
+    depend(state, action);
     return true;
 }
 
-// Put the outcomes into found_; return whether none of them is known to be unsafe.
-bool LazyAttractor::find_outcomes(const Choice& choice) {
-    found_.clear();
-    if (choice.end - choice.begin > 1) {
-        for (std::uint32_t i = choice.begin; i < choice.end; ++i)
-            store_.prefetch(store_.hash(expansion_.words.data() + i * width_));
+// The first choice of an action not below `from`.
+LazyAttractor::Fetched LazyAttractor::fetch(std::uint32_t state, ActionId from) {
+    const Word* const words = store_[StateId{state}];
+    if (nodes_[state].tries < kManyTries) {
+        stepper_->next_choice(words, from, expansion_);
+        nodes_[state].tries = nodes_[state].tries + 1;
+        const auto& choices = expansion_.choices;
+        return {&expansion_, choices.empty() ? nullptr : &choices.front()};
     }
-    for (std::uint32_t i = choice.begin; i < choice.end; ++i) {
+    auto found = rests_.find(state);
+    if (found == rests_.end()) {
+        Rest made;
+        stepper_->expand(words, made.expansion);  // may throw: then there is no rest
+        rest_bytes_ += made.expansion.words.size() * sizeof(Word);
+        found = rests_.emplace(state, std::move(made)).first;
+    }
+    Rest& rest = found->second;
+    const auto& choices = rest.expansion.choices;
+    while (rest.next < choices.size() && choices[rest.next].action < from) ++rest.next;
+    const bool is_there = rest.next < choices.size();
+    return {&rest.expansion, is_there ? &choices[rest.next] : nullptr};
+}
+
+// Put the outcomes into found_; return whether none of them is known to be unsafe.
+bool LazyAttractor::find_outcomes(const Fetched& fetched) {
+    found_.clear();
+    const auto [begin, end] = std::pair(fetched.choice->begin, fetched.choice->end);
+    const Word* const words = fetched.expansion->words.data();
+    for (std::uint32_t i = begin; i < end && end - begin > 1; ++i)
+        store_.prefetch(store_.hash(words + i * width_));
+    for (std::uint32_t i = begin; i < end; ++i) {
         ++counts_.outcomes;
-        found_.push_back(insert(expansion_.words.data() + i * width_));
+        found_.push_back(insert(words + i * width_));
         if (phase(found_.back()) == Phase::unsafe) return false;
     }
     return true;
@@ -162,6 +186,7 @@ bool LazyAttractor::find_outcomes(const Choice& choice) {
 void LazyAttractor::depend(std::uint32_t state, ActionId action) {
     if (edges_.size() + found_.size() >= kUnlinked) throw std::length_error("too many outcomes");
     activate(state);
+    nodes_[state].has_lost = 0;
     nodes_[state].action = index(action);
     nodes_[state].link = static_cast<std::uint32_t>(edges_.size());
     for (std::uint32_t to : found_) {
@@ -172,23 +197,38 @@ void LazyAttractor::depend(std::uint32_t state, ActionId action) {
     for (auto to = found_.rbegin(); to != found_.rend(); ++to) push_undecided(*to);
 }
 
-// The state is unsafe: whoever currently depends on it has to look again.
+// The state is unsafe: whoever currently depends on it has to look again, once for each action: it
+// may depend on thousands that are lost together.
 void LazyAttractor::lose(std::uint32_t state) {
     Node& node = nodes_[state];
     std::uint32_t edge = node.dependants;
     node.phase = static_cast<std::uint32_t>(Phase::unsafe);
+    if (node.tries == kManyTries) forget_rest(state);
     node.link = next_rank_++;
     node.dependants = kNone;
     for (; edge != kNone; edge = edges_[edge].next) {
-        if (is_current(edge)) work_.push_back(edges_[edge].from);
+        if (!is_current(edge)) continue;
+        nodes_[edges_[edge].from].has_lost = 1;
+        work_.push_back(edges_[edge].from);
     }
     if (!dominance_) return;
     const Word* const pair = store_[StateId{state}];
-    std::uint64_t& unsafe_to = bounds_of(pair).unsafe_to;
-    unsafe_to = std::max(unsafe_to, pair[width_ - 1] + 1);
+    Dominance::Bounds& bounds = bounds_of(pair);
+    if (pair[width_ - 1] < bounds.unsafe_to) return;
+    bounds.unsafe_to = pair[width_ - 1] + 1;
+    bounds.raised.push_back(state);
+    ++dominance_->num_raised;
+}
+
+void LazyAttractor::forget_rest(std::uint32_t state) {
+    const auto found = rests_.find(state);
+    if (found == rests_.end()) return;
+    rest_bytes_ -= found->second.expansion.words.size() * sizeof(Word);
+    rests_.erase(found);
 }
 
 void LazyAttractor::settle(std::uint32_t state) {
+    if (nodes_[state].tries == kManyTries) forget_rest(state);
     set_phase(state, Phase::safe);
     if (!dominance_) return;
     const Word* const pair = store_[StateId{state}];
@@ -227,7 +267,7 @@ std::uint32_t LazyAttractor::insert(const Word* state) {
     if (!dominance_) return insert_exact(state);
     const auto [base, is_new] = dominance_->states.insert(state);
     if (is_new) dominance_->of_state.emplace_back();
-    const Dominance::Bounds bounds = dominance_->of_state[index(base)];
+    const Dominance::Bounds& bounds = dominance_->of_state[index(base)];
     const Word left = state[width_ - 1];
     std::uint32_t id = 0;
     if (left < bounds.safe_from && left >= bounds.unsafe_to) {
@@ -243,12 +283,8 @@ std::uint32_t LazyAttractor::insert(const Word* state) {
 std::uint32_t LazyAttractor::insert_exact(const Word* state) {
     const auto [id, is_new] = store_.insert(state);
     if (is_new) {
-        nodes_.push_back({static_cast<std::uint32_t>(Phase::unseen), kNoAction, kNone, kNone});
-        if (dominance_) {
-            Dominance::Bounds& bounds = bounds_of(state);
-            dominance_->older.push_back(bounds.newest);
-            bounds.newest = index(id);
-        }
+        nodes_.push_back(
+            {static_cast<std::uint32_t>(Phase::unseen), 0, 0, kNoAction, kNone, kNone});
     }
     if (phase(index(id)) == Phase::unseen) see(index(id));
     return index(id);
@@ -269,11 +305,12 @@ LazyAttractor::Dominance::Bounds& LazyAttractor::bounds_of(const Word* pair) {
 
 std::uint64_t LazyAttractor::bytes() const {
     const std::uint64_t bytes = store_.peak_bytes() + nodes_.bytes() + edges_.bytes() +
-                                work_.bytes() + active_.capacity() * sizeof(std::uint32_t);
+                                work_.bytes() + active_.capacity() * sizeof(std::uint32_t) +
+                                rest_bytes_;
     if (!dominance_) return bytes;
     return bytes + dominance_->states.peak_bytes() +
            dominance_->of_state.capacity() * sizeof(Dominance::Bounds) +
-           dominance_->older.capacity() * sizeof(std::uint32_t);
+           dominance_->num_raised * sizeof(std::uint32_t);
 }
 
 Known LazyAttractor::known(const Word* state) const {
@@ -296,22 +333,22 @@ Known LazyAttractor::known_of(std::uint32_t state) const {
     }
 }
 
-// Of all pairs that decide this one: a safe one, or the unsafe one of least rank. The rank of the
-// strongest may be too large: it may have been lost after the one that was needed.
+// The pair that decides this one. Of unsafe ones that of least rank: the strongest may have been
+// lost after the one that was needed. That is the first with as many left that raised the bound.
 Known LazyAttractor::known_pair(const Word* pair) const {
-    Known best;
     const auto base = dominance_->states.find(pair);
-    if (!base) return best;
+    if (!base) return {};
+    const Dominance::Bounds& bounds = dominance_->of_state[index(*base)];
     const Word left = pair[width_ - 1];
-    for (std::uint32_t id = dominance_->of_state[index(*base)].newest; id != kNone;
-         id = dominance_->older[id]) {
-        const Known known = known_of(id);
-        const Word its_left = store_[StateId{id}][width_ - 1];
-        if (known.verdict == Verdict::safe && its_left <= left) return known;
-        const bool decides = known.verdict == Verdict::unsafe && its_left >= left;
-        if (decides && (best.verdict == Verdict::unknown || known.rank < best.rank)) best = known;
+    if (left >= bounds.safe_from) {
+        std::vector<Word> safe(pair, pair + width_);
+        safe.back() = bounds.safe_from;
+        return known_of(index(*store_.find(safe.data())));
     }
-    return best;
+    const auto first = std::lower_bound(
+        bounds.raised.begin(), bounds.raised.end(), left,
+        [&](std::uint32_t id, Word wanted) { return store_[StateId{id}][width_ - 1] < wanted; });
+    return first == bounds.raised.end() ? Known{} : known_of(*first);
 }
 
 }  // namespace surefoot

@@ -21,6 +21,7 @@
 */
 #pragma once
 
+#include <unordered_map>
 #include <vector>
 
 #include "base/chunked_vector.h"
@@ -43,11 +44,14 @@ private:
     enum class Phase : std::uint32_t { unseen, fresh, idle, active, safe, unsafe };
     static constexpr std::uint32_t kNone = 0xffffffffU;
     static constexpr std::uint32_t kUnlinked = 0xfffffffeU;
-    static constexpr std::uint32_t kNoAction = (std::uint32_t{1} << 29) - 1;
+    static constexpr std::uint32_t kNoAction = (std::uint32_t{1} << 25) - 1;
+    static constexpr std::uint32_t kManyTries = 7;
 
     struct Node {
         std::uint32_t phase : 3;
-        std::uint32_t action : 29;  // idle, active, safe: the current one; fresh: the last one lost
+        std::uint32_t has_lost : 1;  // active: the current action has lost, which is on the stack
+        std::uint32_t tries : 3;     // actions looked at, kManyTries or more
+        std::uint32_t action : 25;  // idle, active, safe: the current one; fresh: the last one lost
         std::uint32_t link;         // idle, active, safe: its first edge; unsafe: its rank
         std::uint32_t dependants;   // the last edge into it, or kNone
     };
@@ -60,18 +64,31 @@ private:
         std::uint32_t next;  // another edge into `to`, or kNone; kUnlinked if `to` does not know it
     };
 
+    // What is left to try of a state that has lost many actions: computed at once, as computing one
+    // choice after the other would look at all actions every time.
+    struct Rest {
+        Expansion expansion;
+        std::size_t next = 0;
+    };
+
+    struct Fetched {
+        const Expansion* expansion;
+        const Choice* choice;  // null: there is none
+    };
+
     // By state, that is by pair without its last word: which of its pairs decide the others.
     struct Dominance {
         struct Bounds {
             std::uint64_t safe_from = ~std::uint64_t{0};  // least number left known to be safe
-            std::uint64_t unsafe_to = 0;   // one more than the greatest known to be unsafe
-            std::uint32_t newest = kNone;  // the last stored pair of the state
+            std::uint64_t unsafe_to = 0;  // one more than the greatest known to be unsafe
+            // The pairs that raised unsafe_to, in order: by number left, and by rank.
+            std::vector<std::uint32_t> raised;
         };
 
         explicit Dominance(std::size_t words) : states(words) {}
         StateStore states;
         std::vector<Bounds> of_state;
-        std::vector<std::uint32_t> older;  // by pair: the pair of the same state stored before
+        std::uint64_t num_raised = 0;
     };
 
     Phase phase(std::uint32_t state) const { return static_cast<Phase>(nodes_[state].phase); }
@@ -94,10 +111,12 @@ private:
     void take_up(std::uint32_t state);
     void advance(std::uint32_t state);
     bool take_next(std::uint32_t state);
-    bool find_outcomes(const Choice& choice);
+    Fetched fetch(std::uint32_t state, ActionId from);
+    bool find_outcomes(const Fetched& fetched);
     void depend(std::uint32_t state, ActionId action);
     void lose(std::uint32_t state);
     void settle(std::uint32_t state);
+    void forget_rest(std::uint32_t state);
     void activate(std::uint32_t state);
     void push_undecided(std::uint32_t state);
     void finish(bool is_settled);
@@ -110,6 +129,8 @@ private:
     ChunkedVector<Edge> edges_;
     std::unique_ptr<Dominance> dominance_;  // null without pairs
     std::uint32_t next_rank_ = 0;
+    std::unordered_map<std::uint32_t, Rest> rests_;
+    std::uint64_t rest_bytes_ = 0;
 
     // Of the question at hand.
     ChunkedVector<std::uint32_t> work_;  // a stack

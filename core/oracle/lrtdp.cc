@@ -30,12 +30,13 @@ StopReason Lrtdp::run_trial(StateId root, Random& random) {
     return stopped;
 }
 
-// From the end of the trial, label what is solved; stop at the first state that is not.
+// From the end of the trial, settle what can be: label what is solved, mark what is lost. Stop at
+// the first state that is neither.
 StopReason Lrtdp::solve_trial() {
     StopReason stopped = StopReason::none;
     for (; !run_.empty() && stopped == StopReason::none; run_.pop_back()) {
         if (verdict(run_.back()) != Verdict::unknown) continue;
-        if (!check_solved(run_.back(), stopped)) break;
+        if (!check_solved(run_.back(), stopped) && !is_unsafe(run_.back())) break;
     }
     return stopped;
 }

@@ -40,7 +40,8 @@ class Oracle {
 public:
     virtual ~Oracle() = default;
 
-    // Throws ModelError or PolicyError; the oracle can still be asked.
+    // The budget's states are those stored for this question; its bytes are all that the oracle
+    // keeps. Throws ModelError or PolicyError; the oracle can still be asked.
     virtual Answer decide(const Word* state, Budget& budget) = 0;
 
     virtual Known known(const Word* state) const = 0;

@@ -54,8 +54,13 @@ TaskOracle::TaskOracle(const Task& task, const OracleOptions& options)
         oracle_ = std::move(deviations);
         return;
     }
-    if (radius_) view_ = pairs_.get();
-    oracle_ = make(*view_, options);
+    OracleOptions seen = options;
+    if (radius_) {
+        view_ = pairs_.get();
+        // Pairs begin with the policy's decision, and the policy knows nothing of pairs.
+        if (seen.ordering.order == Order::learn) seen.ordering.order = Order::app;
+    }
+    oracle_ = make(*view_, seen);
 }
 
 const Word* TaskOracle::viewed(const Word* state) {

@@ -7,6 +7,7 @@
 */
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -35,6 +36,10 @@ public:
     // Only of the oracle `deviations`, and of states that decide() gave a verdict on.
     std::optional<std::uint32_t> deviations(const Word* state) const;
 
+    // False if a question is being answered: there is one at a time.
+    bool begin_question() { return !is_busy_.exchange(true); }
+    void end_question() { is_busy_ = false; }
+
     const Task& task() const { return task_; }
     std::uint64_t num_states() const { return oracle_->num_states(); }
     std::uint64_t bytes() const { return oracle_->bytes(); }
@@ -52,6 +57,7 @@ private:
     std::unique_ptr<Oracle> oracle_;
     Deviations* deviations_ = nullptr;
     std::vector<Word> pair_;
+    std::atomic<bool> is_busy_ = false;
 };
 
 }  // namespace surefoot

@@ -159,12 +159,12 @@ public:
           candidates_(index_.row_words()) {}
 
     StateKind kind(const Word* state) override {
-        index_.find(state, candidates_.data());
+        candidates_[0] = index_.find_first(state);
         return kind_of_candidates(state);
     }
 
     bool is_fail(const Word* state) override {
-        index_.find(state, candidates_.data());
+        candidates_[0] = index_.find_first(state);
         return holds_fail(state);
     }
 

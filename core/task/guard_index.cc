@@ -209,6 +209,13 @@ void GuardIndex::find_fixed(const Word* state, Word* candidates) const {
     for (std::size_t w = 0; w < words; ++w) candidates[w] = bits[w];
 }
 
+Word GuardIndex::find_first(const Word* state) const {
+    Word bits = always_[0];
+    for (const Group& group : groups_)
+        bits &= group.rows[((state[group.word] >> group.shift) & group.mask) * row_words_];
+    return bits;
+}
+
 void GuardIndex::find(const Word* state, Word* candidates) const {
     switch (row_words_) {
         case 1: return find_fixed<1>(state, candidates);

@@ -32,6 +32,9 @@ public:
     // Set bit `i` of `candidates` for every condition that may hold in `state`.
     void find(const Word* state, Word* candidates) const;
 
+    // The first word of that: conditions 0 to 63.
+    Word find_first(const Word* state) const;
+
     // What a candidate still has to pass; null if nothing.
     const Program* residual(std::size_t condition) const {
         const std::int32_t at = residual_of_[condition];
