@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/installed
 DEV_STAMP := $(VENV)/dev-installed
 SOURCES := $(shell find src core bindings -name '*.py' -o -name '*.cc' -o -name '*.h') CMakeLists.txt pyproject.toml README.md
-CPP := $(shell find core bindings benchmarks -name '*.cc' -o -name '*.h')
+CPP := $(shell find core bindings benchmarks tests -name '*.cc' -o -name '*.h')
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 TASK := domain:one-way-line?packages=6&locations=8&variant=icy-park
 

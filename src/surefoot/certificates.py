@@ -26,6 +26,7 @@ from surefoot.errors import (
     OutOfBudget,
     Unsupported,
     printable,
+    quoted,
     shown,
 )
 from surefoot.files import MAX_BYTES, read_json
@@ -167,9 +168,11 @@ class Certificate:
     def check(self, *, max_seconds: float | None = None) -> None:
         """Return if the checker accepts the certificate.
 
-        Raises CertificateRejected if it does not, and OutOfBudget if it does not get through in
-        time. The time to read the task's files is not counted: they are read once per task.
+        Raises CertificateRejected if it does not, OutOfBudget if it does not get through in time,
+        and InputError if it is about another task. The time to read the task's files is not
+        counted: they are read once per task.
         """
+        check_task(self.task, self._content.get("task"))
         if max_seconds is not None and self.size > FASTEST_CHECK * max_seconds:
             raise _too_large(max_seconds)
         model = _model_of(self.task, self._content.get("actions"))
@@ -256,6 +259,30 @@ def _task_member(task: Task | PythonTask) -> dict[str, Any]:
 def sha256_of(task: Task | PythonTask) -> str:
     """Return the SHA-256 by which certificates know their task; empty for Python-defined ones."""
     return "" if isinstance(task, PythonTask) else task.sha256
+
+
+def check_task(task: Task | PythonTask, said: Any) -> None:
+    """Raise InputError if what a certificate says about its task does not fit this one.
+
+    Where it says nothing at all there is nothing to compare: the checker rejects it.
+    """
+    if not isinstance(said, Mapping):
+        return
+    real, digest = _task_member(task)["sha256"], said.get("sha256")
+    if digest == real:
+        return
+    raise InputError(
+        "certificate-other-task",
+        f"the certificate is about a task with SHA-256 {_short(digest)}, "
+        f"but {quoted(task.name)} has {_short(real)}",
+        hint="the task has changed since, or other files or options are needed",
+    )
+
+
+def _short(digest: Any) -> str:
+    if not isinstance(digest, str):
+        return shown(digest)
+    return quoted(f"{digest[:12]}...") if digest else "none (Python code defines it)"
 
 
 # -- files -------------------------------------------------------------------------------------
@@ -349,9 +376,10 @@ def check_content(
 ) -> None:
     """Return if the checker accepts what was read from a certificate's file.
 
-    The policy's decisions are recomputed if it is given. Raises CertificateRejected, and
-    OutOfBudget after ``max_seconds``.
+    The policy's decisions are recomputed if it is given. Raises CertificateRejected, OutOfBudget
+    after ``max_seconds``, and InputError if the certificate is about another task.
     """
+    check_task(task, content.get("task"))
     model = _model_of(task, content.get("actions"))
     _run_checker(model, content, _checkers_policy(task, policy), max_seconds)
 

@@ -71,15 +71,19 @@ class DecideOptions(BudgetOptions):
     oracle: str = "lazy_attractor"
     """which algorithm decides; --compare all shows them side by side"""
     radius: int | None = None
-    """how often a run may differ from the policy; if not given, any policy will do"""
+    """how often a run may differ from the policy; if not given, or infinite, any policy will do"""
     order: str = "app"
     """in which order ipi tries actions: app (as in the task), learn (the policy's first) or rand"""
     max_states: int = 100_000_000
-    """stop when the oracle stores this many states"""
+    """stop a question when it has stored this many new states"""
     max_seconds: float = 60.0
     """give up a state after this many seconds"""
     seed: int = 0
     """same seed, task, policy and options: same answers"""
+
+    def __post_init__(self) -> None:
+        if _is_infinite(self.radius):
+            object.__setattr__(self, "radius", None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,6 +139,12 @@ def whole(value: Any) -> int | None:
         return None
     number = operator.index(value)
     return number if 0 <= number <= MAX_INT else None
+
+
+def _is_infinite(value: Any) -> bool:
+    return (
+        value == math.inf if isinstance(value, float) else isinstance(value, str) and value == "inf"
+    )
 
 
 def _real(value: Any) -> float | None:

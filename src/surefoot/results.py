@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import html
 import math
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
@@ -256,6 +257,11 @@ class DecideResult(Result):
             counts[answer.verdict] += 1
         costs = ("expanded", "pairs", "outcomes", "seconds")
         return {**counts, **{c: sum(getattr(a, c) for a in self.answers) for c in costs}}
+
+    @property
+    def reasons(self) -> dict[str, int]:
+        """How many verdicts are unknown for which reason."""
+        return dict(Counter(answer.reason for answer in self.answers if answer.reason is not None))
 
     @property
     def summary_text(self) -> str:

@@ -127,6 +127,37 @@ def test_out_of_time(surefoot: Surefoot, decide: Decide) -> None:
     assert "[out-of-seconds]" in done.err
 
 
+# -- several -----------------------------------------------------------------------------------
+
+
+def test_several_files(surefoot: Surefoot, decide: Decide, files: Path) -> None:
+    safe, unsafe = (decide("lamp.jani", "--state", state) for state in ("x=0", "x=3"))
+    bad = changed(files, safe, MUTATIONS["choice"])
+    done = surefoot("check", safe, unsafe)
+    assert (done.code, done.err) == (0, "")
+    assert [line.split(": ")[:3] for line in done.out.splitlines()] == [
+        [safe, "accepted", "safe"],
+        [unsafe, "accepted", "unsafe"],
+    ]
+    for task in (("lamp.jani",), ("--task", "lamp.jani")):
+        assert surefoot("check", safe, unsafe, *task).code == 0
+    done = surefoot("check", "nothing.json", bad, unsafe)
+    assert done.code == 5
+    assert done.out.startswith(f"{unsafe}: accepted")
+    assert "[file-not-found]" in done.err and "[certificate-rejected]" in done.err
+    done = surefoot("check", "nothing.json", bad, unsafe, "--json")
+    found = done.document["certificates"]
+    assert (done.code, [each["accepted"] for each in found]) == (5, [False, False, True])
+    assert found[1]["error"]["code"] == "certificate-rejected"
+    assert surefoot("check", "nothing.json", unsafe).code == 2
+
+
+def test_no_file(surefoot: Surefoot) -> None:
+    done = surefoot("check")
+    assert done.code == 2
+    assert "give the file of a certificate" in done.err
+
+
 # -- not for this task -------------------------------------------------------------------------
 
 
@@ -188,7 +219,9 @@ def test_paths_start_here_or_beside_the_certificate(
     (files / "lamp.jani").rename(files / "kept" / "lamp.jani")
     assert surefoot("check", file).code == 0
     (files / "kept" / "lamp.jani").unlink()
-    assert "lamp.jani: there is no such file" in surefoot("check", file).err
+    done = surefoot("check", file)
+    assert "lamp.jani: there is no such file" in done.err
+    assert f"hint: give the task: surefoot check {file} TASK" in done.err
 
 
 def test_options_of_the_task_come_along(surefoot: Surefoot, decide: Decide, files: Path) -> None:
@@ -287,6 +320,11 @@ def test_table(surefoot: Surefoot, decide: Decide, files: Path) -> None:
     assert surefoot("check", file).code == 5
     (files / "table.jsonl").unlink()
     assert surefoot("check", file, "--json").document["recomputed"] is False
+    done = surefoot("check", file)
+    assert done.code == 0
+    assert "; decisions not recomputed: table.jsonl is not there)" in done.out.splitlines()[0]
+    name = changed(files, file, lambda c: c.update(policy="frist"))
+    assert 'not recomputed: there is no policy "frist")' in surefoot("check", name).out
 
 
 def test_certificates_without_policy_take_none(surefoot: Surefoot, decide: Decide) -> None:

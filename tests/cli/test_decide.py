@@ -38,6 +38,10 @@ y = trap.int("y", 0, 3, initial=0)
 trap.edge("go", guard=y < 3, outcomes=[{y: y + 1}])
 trap.fail(y == 3)
 
+harmless = Description("harmless")
+w = harmless.int("w", 0, 3, initial=0)
+harmless.edge("go", guard=w < 3, outcomes=[{w: w + 1}])
+
 real = Description("real")
 z = real.real("z", 0.0, 1.0, initial=0.5)
 real.edge("go", guard=z < 1.0, outcomes=[{z: 1.0}])
@@ -79,6 +83,7 @@ def test_document(mine: Surefoot) -> None:
     summary = document["summary"]
     assert (summary["safe"], summary["unsafe"], summary["unknown"]) == (2, 0, 0)
     assert summary["expanded"] == sum(row["expanded"] for row in document["states"])
+    assert summary["check_seconds"] > 0
 
 
 def test_text(mine: Surefoot) -> None:
@@ -90,6 +95,7 @@ def test_text(mine: Surefoot) -> None:
     assert first.split()[-2:] == ["checked", "y=1"]
     assert second.endswith("checked      y=3")
     assert summary.startswith("2 states: 2 unsafe; ")
+    assert ", checked in " in summary
 
 
 def test_many_rows_are_cut_but_counted(mine: Surefoot) -> None:
@@ -99,6 +105,26 @@ def test_many_rows_are_cut_but_counted(mine: Surefoot) -> None:
     assert lines[-2].startswith("... and 40 more (")
     assert lines[-2].endswith("), see --json")
     assert lines[-1].startswith("60 states: ")
+
+
+def test_a_task_without_fail_condition_is_told(mine: Surefoot) -> None:
+    done = mine("mine.py:harmless", "--json")
+    assert done.code == 0
+    assert done.err.startswith("note: the task has no fail condition, so every state is safe; ")
+    assert [f"note: {note}\n" for note in done.document["notes"]] == [done.err]
+
+
+def test_answers_before_an_error_are_printed(mine: Surefoot, tmp_path: Path) -> None:
+    table = [{"state": {"x": 2}, "action": "good"}]
+    (tmp_path / "table.jsonl").write_text(json.dumps(table[0]))
+    states = ("--state", "x=2", "--state", "x=0", "--state", "x=1")
+    done = mine("mine.py:ladder", "--policy", "table.jsonl", "--radius", "0", *states)
+    assert done.code == 2
+    assert "[policy-no-decision]" in done.err
+    lines = done.out.splitlines()
+    assert [line.split()[0] for line in lines[2:]] == ["verdict", "safe", "1", "2"]
+    assert lines[-2].startswith("1 state: 1 safe; ")
+    assert lines[-1] == "2 states not decided"
 
 
 @pytest.mark.parametrize(
@@ -129,7 +155,8 @@ def test_unknown_carries_its_reason(mine: Surefoot, option: str, value: str, rea
     assert done.document["summary"]["unknown"] == 2
     assert all(row["reason"] == reason for row in done.document["states"])
     assert all(row["checked"] is None for row in done.document["states"])
-    assert done.err.endswith(f"were not enough for 2 states; raise {option}\n")
+    verb = "was" if value == "1" else "were"
+    assert done.err.endswith(f" {verb} not enough for 2 states; raise {option}\n")
     assert f"unknown ({reason})" in mine(ICY, "--sample", "2", option, value).out
 
 
@@ -202,10 +229,24 @@ BAD = {
     "unknown order": (("--order", "lern", "--oracle", "ipi"), "unknown-order", 'mean "learn"?'),
     "learn without policy": (("--order", "learn", "--oracle", "ipi"), "bad-option", "give a pol"),
     "deviations without policy": (("--deviations",), "bad-option", "give a policy"),
-    "unknown policy": (("--policy", "frist"), "unknown-policy", 'did you mean "first"?'),
-    "policy without name": (("--policy", "mine.py"), "missing-name", "which policy"),
+    "unknown policy": (
+        ("--policy", "frist", "--radius", "0"),
+        "unknown-policy",
+        'did you mean "first"?',
+    ),
+    "policy without name": (
+        ("--policy", "mine.py", "--radius", "0"),
+        "missing-name",
+        "which policy",
+    ),
+    "idle policy": (("--policy", "first"), "bad-option", "--policy plays no part here"),
+    "idle policy, compared": (
+        ("--policy", "first", "--compare", "ipi,npi"),
+        "bad-option",
+        "--radius 0 asks whether this policy itself is safe",
+    ),
     "unknown decision": (
-        ("--policy", "mine.py:up2"),
+        ("--policy", "mine.py:up2", "--deviations"),
         "unknown-name",
         'did you mean "up"?',
     ),
@@ -236,7 +277,13 @@ BAD = {
     ),
     "compared twice": (("--compare", "ipi,ipi"), "bad-option", "there twice"),
     "compared with nothing": (("--compare", "ipi,zzz"), "unknown-oracle", "oracles are"),
-    "directory that is a file": (("-o", "tasks.py"), "system-error", "tasks.py"),
+    "directory that is a file": (
+        ("-o", "tasks.py"),
+        "bad-option",
+        '"tasks.py" is not a directory',
+    ),
+    "directory in a file": (("-o", "tasks.py/a"), "bad-option", "is not a directory"),
+    "directory without name": (("-o", ""), "bad-option", "the name of a directory"),
 }
 
 
@@ -348,6 +395,34 @@ def test_certificates_of_deviations_are_kept_too(mine: Surefoot) -> None:
     assert len({row["certificate"], *row["deviations_certificates"]}) == 3
 
 
+UNMADE = """
+import sys
+from surefoot.cli import main
+from surefoot.errors import OutOfBudget
+from surefoot.oracles.engine import Engine
+
+def unmade(*args, **options):
+    raise OutOfBudget("out-of-memory", "ran out of memory making the certificate")
+
+Engine.certificate = unmade
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def test_why_there_is_no_certificate(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", UNMADE, "decide", LINE, "--max-starts", "1"],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.splitlines()[1].startswith("the first of 80 start states; ")
+    assert "unchecked" in done.stdout
+    assert "(there is no file of one: ran out of memory while making it)" in done.stdout
+
+
 REJECTING = """
 import sys
 from surefoot import checker
@@ -387,8 +462,9 @@ def test_compare(mine: Surefoot) -> None:
     done = mine(LINE, "--sample", "10", "--compare", names, "--json")
     document = done.document
     assert [row["oracle"] for row in document["compare"]] == names.split(",")
-    keys = {"oracle", "safe", "unsafe", "unknown", "expanded", "pairs", "outcomes", "seconds"}
-    assert all(set(row) == keys for row in document["compare"])
+    keys = "oracle safe unsafe unknown expanded pairs outcomes seconds reasons"
+    assert all(set(row) == set(keys.split()) for row in document["compare"])
+    assert all(row["reasons"] == {} for row in document["compare"])
     assert document["agreement"] is True
     counts = {(row["safe"], row["unsafe"], row["unknown"]) for row in document["compare"]}
     summary = document["summary"]
@@ -406,6 +482,16 @@ def test_compare_as_a_table(mine: Surefoot) -> None:
     assert [line.split()[0] for line in lines[2:4]] == ["ipi", "npi"]
     assert "1.0" in {line.split()[-2] for line in lines[2:4]}
     assert lines[4] == "2 oracles agree: 1 state: 1 unsafe"
+
+
+def test_compare_says_who_left_states_unknown(mine: Surefoot) -> None:
+    arguments = ("mine.py:trap", "--state", "y=0", "--max-states", "1", "--compare", "ipi,npi")
+    done = mine(*arguments)
+    assert done.code == 4
+    assert "1 (states)" in done.out
+    assert "0 oracles agree; 2 left states unknown: 1 state: 1 unknown" in done.out
+    document = mine(*arguments, "--json").document
+    assert [row["reasons"] for row in document["compare"]] == [{"states": 1}] * 2
 
 
 def test_compare_all(mine: Surefoot) -> None:
@@ -485,5 +571,7 @@ def test_interrupt_stops_within_a_second() -> None:
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=20)
         assert time.monotonic() - begin < 5  # a tenth of a second, if the machine is idle
-        assert (process.returncode, out) == (130, "")
+        assert process.returncode == 130
         assert err.endswith("interrupted\n")
+        if out:  # what was decided before is not lost
+            assert out.splitlines()[-1].endswith(" not decided")

@@ -127,6 +127,15 @@ def test_written_and_read(tmp_path, state, how):
     assert (tmp_path / "again.json").read_bytes() == (tmp_path / "c.json").read_bytes()
 
 
+def test_another_task_is_refused():
+    content = decide(fork().compile(), SAFE).certificate.to_dict()
+    for other in (domain("one-way-line", packages=2, locations=3), PythonTask(Scalar())):
+        for check in (check_content, lambda task, given: Certificate(task, given).check()):
+            with pytest.raises(InputError) as caught:
+                check(other, content)
+            assert caught.value.code == "certificate-other-task"
+
+
 def test_many_states_are_written_in_pieces(tmp_path, monkeypatch):
     monkeypatch.setattr(certificates, "ROWS_PER_PIECE", 7)
     d = Description("line")

@@ -9,7 +9,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from surefoot.certificates import sha256_of
+from surefoot.certificates import check_task
 from surefoot.cli.arguments import TaskArguments
 from surefoot.errors import InputError, printable, quoted
 from surefoot.policies import Policy, load_policy
@@ -24,23 +24,63 @@ TEXTS = ("property_name", "int_range")
 BUILT_IN = re.compile(r"first|random(\?seed=\d+)?", re.ASCII)
 
 
-def task_of(
-    file: Path, said: Mapping[str, Any], given: str | None, arguments: TaskArguments
-) -> Task | PythonTask:
-    """Return the task: the one ``given``, or the one that the certificate says it is about.
+class Tasks:
+    """Loads the tasks of certificates, each once: many certificates may be about the same one."""
 
-    Relative paths in a certificate are looked for in the current directory, then beside it. Options
-    on the command line win over those of the certificate.
+    def __init__(self, given: str | None, arguments: TaskArguments) -> None:
+        self._given = given
+        self._arguments = arguments
+        self._loaded: dict[tuple[str, TaskArguments], Task | PythonTask] = {}
+
+    def of(self, file: Path, said: Mapping[str, Any]) -> Task | PythonTask:
+        """Return the task: the one given, or the one that the certificate says it is about.
+
+        Relative paths in a certificate are looked for in the current directory, then beside it.
+        Options on the command line win over those of the certificate. Raises InputError if it is
+        another task by its SHA-256.
+        """
+        if self._given is not None:
+            task = self._load(self._given, self._arguments)
+        else:
+            task = self._said(file, said)
+        try:
+            check_task(task, said)
+        except InputError as error:
+            raise error.at(file=str(file)) from None
+        return task
+
+    def _said(self, file: Path, said: Mapping[str, Any]) -> Task | PythonTask:
+        text = _source(file, said)
+        arguments = _merged(_arguments(said["options"], file), self._arguments)
+        try:
+            return self._load(text, arguments)
+        except InputError as error:
+            if error.code == "file-not-found":
+                error.hint = _give_task(file)
+            raise
+
+    def _load(self, text: str, arguments: TaskArguments) -> Task | PythonTask:
+        key = text, arguments
+        if key not in self._loaded:
+            self._loaded[key] = arguments.load(text)
+        return self._loaded[key]
+
+
+def _give_task(file: Path) -> str:
+    return f"give the task: surefoot check {_for_shell(str(file))} TASK"
+
+
+def _source(file: Path, said: Mapping[str, Any]) -> str:
+    """Return what the certificate says its task is. Raises InputError if that says nothing, or
+    would run code.
     """
-    if given is not None:
-        return arguments.load(given)
-    source = said["source"]
+    source: str | None = said["source"]
     if source is None:
         raise InputError(
             "certificate-no-task",
             "the certificate does not say where its task is from",
             file=str(file),
-            hint=f"give the task: surefoot check {_for_shell(str(file))} TASK",
+            hint=_give_task(file),
         )
     if Source(text=source).runs_code:
         raise InputError(
@@ -50,8 +90,7 @@ def task_of(
             hint=f"if you trust it: surefoot check {_for_shell(str(file))} {_for_shell(source)}",
         )
     is_domain = Source(text=source).is_domain
-    text = source if is_domain else str(_found(source, file))
-    return _merged(_arguments(said["options"], file), arguments).load(text)
+    return source if is_domain else str(_found(source, file))
 
 
 def _for_shell(text: str) -> str:
@@ -86,42 +125,38 @@ def _merged(said: TaskArguments, given: TaskArguments) -> TaskArguments:
     return replace(said, **{name: getattr(given, name) for name in names if getattr(given, name)})
 
 
-def check_hash(file: Path, said: Mapping[str, Any], task: Task | PythonTask) -> None:
-    """Raise InputError if the certificate is about another task than this."""
-    real = sha256_of(task)
-    if said["sha256"] == real:
-        return
-    raise InputError(
-        "certificate-other-task",
-        f"the certificate is about a task with SHA-256 {_short(said['sha256'])}, "
-        f"but {quoted(task.name)} has {_short(real)}",
-        file=str(file),
-        hint="the task has changed since, or other files or options are needed",
-    )
-
-
-def _short(digest: str) -> str:
-    return quoted(f"{digest[:12]}...") if digest else "none (Python code defines it)"
-
-
 def policy_of(
     file: Path, content: Mapping[str, Any], given: str | None, task: Task | PythonTask
-) -> Policy | None:
-    """Return the policy whose decisions can be recomputed, if there is one.
+) -> tuple[Policy | None, str | None]:
+    """Return the policy whose decisions can be recomputed, or why there is none.
 
     Built-in policies and tables are found by the name in the certificate, except for tasks that
-    Python code defines: there decisions depend on the order in which states were met.
+    Python code defines: there decisions depend on the order in which states were met. A certificate
+    that is about no policy has neither.
     """
     is_about_policy = content.get("radius") is not None
     if given is not None:
         if not is_about_policy:
             raise InputError("bad-option", "the certificate is about no policy", file=str(file))
-        return load_policy(given, task)
+        return load_policy(given, task), None
+    if not is_about_policy:
+        return None, None
     name = content.get("policy")
-    if not is_about_policy or not isinstance(name, str) or isinstance(task, PythonTask):
-        return None
+    if not isinstance(name, str):
+        return None, "no policy is named"
+    if isinstance(task, PythonTask):
+        return None, "Python code defines the task"
+    return _policy_named(name, file, task)
+
+
+def _policy_named(name: str, file: Path, task: Task) -> tuple[Policy | None, str | None]:
     if BUILT_IN.fullmatch(name):
-        return load_policy(name, task)
-    if name.endswith(".jsonl") and _found(name, file).exists():
-        return load_policy(str(_found(name, file)), task)
-    return None
+        return load_policy(name, task), None
+    if name.endswith(".jsonl"):
+        path = _found(name, file)
+        if path.exists():
+            return load_policy(str(path), task), None
+        return None, f"{printable(name)} is not there"
+    if ".py:" in name:
+        return None, "that would run Python code"
+    return None, f"there is no policy {quoted(name)}"

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from surefoot.errors import CertificateRejected, OutOfBudget, Unsupported
+from surefoot.errors import CertificateRejected, InputError, OutOfBudget, Unsupported, quoted
 
 if TYPE_CHECKING:
     from surefoot.certificates import Certificate
@@ -20,19 +22,26 @@ OUR_BUG = "this is a bug of Surefoot, please report it"
 
 @dataclass(frozen=True)
 class Evidence:
-    """What became of a certificate: whether it was accepted, and where it is."""
+    """What became of a certificate: whether it was accepted, where it is, and why it is nowhere if
+    it should be somewhere.
+    """
 
     checked: bool
     file: Path | None
+    missing: str | None = None
 
 
 @dataclass(frozen=True)
 class Row:
-    """An answer, and what became of its certificates; ``deviations`` are those of the number."""
+    """An answer, and what became of its certificates; ``deviations`` are those of the number.
+
+    ``check_seconds`` is what making and checking them took.
+    """
 
     answer: Answer
     evidence: Evidence | None
     deviations: tuple[Evidence, ...] = ()
+    check_seconds: float = 0.0
 
     @property
     def all_evidence(self) -> tuple[Evidence, ...]:
@@ -46,15 +55,17 @@ class Row:
         return all(each.checked for each in found) if found else None
 
     @property
-    def unchecked_files(self) -> list[Path | None]:
-        """The files of what was not checked; None for one that could not be written."""
-        return [each.file for each in self.all_evidence if not each.checked]
+    def unchecked(self) -> list[Evidence]:
+        """What was not checked."""
+        return [each for each in self.all_evidence if not each.checked]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the row as plain data."""
         content = self.answer.to_dict()
         if self.evidence is not None and self.evidence.file is not None:
             content["certificate"] = str(self.evidence.file)
+        if self.evidence is not None and self.evidence.missing is not None:
+            content["certificate_missing"] = self.evidence.missing
         files = [str(each.file) for each in self.deviations if each.file is not None]
         if files:
             content["deviations_certificates"] = files
@@ -72,51 +83,78 @@ class Checking:
 
     def row(self, answer: Answer) -> Row:
         """Return the answer with what became of its certificates."""
+        begin = time.monotonic()
         deviations = answer.deviations.certificates if answer.deviations is not None else ()
-        return Row(
-            answer,
-            self._evidence_of(answer) if answer.is_known else None,
-            tuple(self.evidence(each) for each in deviations),
-        )
+        evidence = self._evidence_of(answer) if answer.is_known else None
+        others = tuple(self.evidence(each) for each in deviations)
+        return Row(answer, evidence, others, time.monotonic() - begin)
 
     def _evidence_of(self, answer: Answer) -> Evidence:
+        begin = time.monotonic()
         try:
             certificate = answer.certificate
-        except OutOfBudget:
-            return Evidence(checked=False, file=None)
+        except OutOfBudget as error:
+            what = error.code.removeprefix("out-of-")
+            return Evidence(checked=False, file=None, missing=f"ran out of {what} while making it")
         assert certificate is not None
-        return self.evidence(certificate)
+        return self.evidence(certificate, spent_seconds=time.monotonic() - begin)
 
-    def evidence(self, certificate: Certificate) -> Evidence:
-        """Return what became of a certificate. Raises CertificateRejected, and keeps the file."""
+    def evidence(self, certificate: Certificate, *, spent_seconds: float = 0.0) -> Evidence:
+        """Return what became of a certificate. Raises CertificateRejected, and keeps the file.
+
+        ``spent_seconds``, for making it, are taken from the time for checking it.
+        """
         try:
-            checked = self._is_accepted(certificate)
+            checked = self._is_accepted(certificate, spent_seconds)
         except CertificateRejected as error:
-            file = self._written(certificate)
+            file = self._kept(certificate, checked=False).file
             hint = OUR_BUG if file is None else f"{OUR_BUG}; the certificate is in {file}"
             raise CertificateRejected(error.code, error.message, hint=hint) from None
-        is_kept = self.directory is not None or not checked
-        return Evidence(checked, self._written(certificate) if is_kept else None)
+        if checked and self.directory is None:
+            return Evidence(checked=True, file=None)
+        return self._kept(certificate, checked=checked)
 
-    def _is_accepted(self, certificate: Certificate) -> bool:
+    def _is_accepted(self, certificate: Certificate, spent_seconds: float) -> bool:
         if self.seconds is None:
             return False
         try:
-            certificate.check(max_seconds=self.seconds)
+            certificate.check(max_seconds=max(self.seconds - spent_seconds, 0.0))
         except OutOfBudget:
             return False
         return True
 
-    def _written(self, certificate: Certificate) -> Path | None:
-        """Return the file the certificate was written to; None if it cannot be written."""
+    def prepare(self) -> None:
+        """Make the directory where all certificates are kept. Raises InputError if it cannot be."""
+        if self.directory is not None:
+            _make(self.directory)
+
+    def _kept(self, certificate: Certificate, *, checked: bool) -> Evidence:
+        """Return the evidence with the file the certificate was written to, if it can be."""
         directory = self.directory or DIRECTORY
-        directory.mkdir(parents=True, exist_ok=True)
+        _make(directory)
         file = directory / _file_name(certificate)
         try:
             certificate.write(file)
-        except Unsupported:
-            return None
-        return file
+        except Unsupported as error:
+            is_large = error.code == "file-too-large"
+            missing = "it is too large to be written" if is_large else error.message
+            return Evidence(checked, None, missing)
+        return Evidence(checked, file)
+
+
+def _make(directory: Path) -> None:
+    """Make the directory unless it is there. Raises InputError if nothing can be written there."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise InputError("bad-option", f"{quoted(str(directory))} is not a directory") from None
+    except OSError as error:
+        reason = error.strerror or str(error)
+        text = f"the directory {quoted(str(directory))} cannot be made: {reason}"
+        raise InputError("bad-option", text) from None
+    if not os.access(directory, os.W_OK | os.X_OK):
+        text = f"nothing can be written to the directory {quoted(str(directory))}"
+        raise InputError("bad-option", text)
 
 
 def _file_name(certificate: Certificate) -> str:

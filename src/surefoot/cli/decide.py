@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import redirect_stdout
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
@@ -19,6 +19,7 @@ from surefoot.results import counted
 
 if TYPE_CHECKING:
     from surefoot.cli.checking import Checking
+    from surefoot.cli.deciding import Found, Job
     from surefoot.oracles.states import Starts
     from surefoot.tasks.python_task import PythonTask
     from surefoot.tasks.state import State
@@ -53,10 +54,10 @@ Compare = Annotated[
 ]
 
 
-def _radius(_: Any, tokens: Sequence[Any]) -> int | None:
-    text = tokens[0].value
+def _radius(_: Any, tokens: Sequence[Any]) -> int | str:
+    text: str = tokens[0].value
     if text == "inf":
-        return None
+        return text
     number = whole(int(text)) if text.isascii() and text.isdigit() and len(text) <= 20 else None
     if number is None:
         raise InputError(
@@ -68,18 +69,24 @@ def _radius(_: Any, tokens: Sequence[Any]) -> int | None:
 
 @dataclass(frozen=True, kw_only=True)
 class DecideArguments(DecideOptions):
-    """The options as the command line takes them: an infinite radius has a name."""
+    """The options as the command line takes them: an infinite radius has a name, and is not the
+    same as none given.
+    """
 
     radius: Annotated[
-        int | None,
+        int | Literal["inf"] | None,
         Parameter(
             converter=_radius,
             n_tokens=1,
             allow_leading_hyphen=True,
             show_default=lambda _: "inf",
+            show_choices=False,
         ),
-    ] = None
-    """how often a run may differ from the policy: a whole number, or inf for any policy"""
+    ] = None  # type: ignore[assignment]  # `plain` makes it that of DecideOptions
+    """R or inf: how often a run may differ from the policy; inf is for any policy"""
+
+    def __post_init__(self) -> None:
+        """Leave the radius as it was given."""
 
     def plain(self) -> DecideOptions:
         """Return the options. Raises InputError for a bad value."""
@@ -148,7 +155,7 @@ class Certificates:
     """print an answer as unchecked if checking its certificate takes longer"""
     no_check: Annotated[bool, Parameter(name="--no-check", show_default=False)] = False
     """print all answers as unchecked"""
-    certificates: Annotated[Path | None, Parameter(name=("--certificates", "-o"))] = None
+    certificates: Annotated[str | None, Parameter(name=("--certificates", "-o"))] = None
     """keep all certificates in this directory; unchecked ones are kept in any case"""
 
     def checking(self) -> Checking:
@@ -160,12 +167,10 @@ class Certificates:
                 "bad-option",
                 f"--check-seconds must be a finite number of at least 0, not {self.check_seconds}",
             )
-        return Checking(None if self.no_check else self.check_seconds, self.certificates)
-
-    def given(self) -> dict[str, Any]:
-        """Return the options as plain data."""
-        kept = None if self.certificates is None else str(self.certificates)
-        return {**asdict(self), "certificates": kept}
+        if self.certificates == "":
+            raise InputError("bad-option", "--certificates must be the name of a directory")
+        directory = None if self.certificates is None else Path(self.certificates)
+        return Checking(None if self.no_check else self.check_seconds, directory)
 
 
 def decide(
@@ -194,7 +199,7 @@ def decide(
       surefoot decide truck.jani --state x=3,y=0 --radius 1 --policy first
       surefoot decide truck.jani --states states.jsonl --compare all
     """
-    from surefoot.cli.decide_text import print_found, what_ran_out
+    from surefoot.cli.decide_text import notes_on, what_ran_out
     from surefoot.cli.output import document, json_text
     from surefoot.cli.progress import Progress
 
@@ -205,18 +210,20 @@ def decide(
         from surefoot.policies import load_policy
 
         names = _checked(how, compare, deviations=deviations, has_policy=policy is not None)
+        if policy is not None:
+            _check_policy_is_used(options, deviations=deviations)
         checking = evidence.checking()
         loaded = task_arguments.load(task)
         who = None if policy is None else load_policy(policy, loaded, seed=how.seed)
         states, starts = questions.find(loaded, seed=how.seed)
+        checking.prepare()
+    notes = notes_on(loaded)
+    for note in notes:
+        print(f"note: {note}", file=sys.stderr)
     job = Job(task=loaded, states=states, starts=starts, policy=who, options=how, checking=checking)
-    with redirect_stdout(sys.stderr), Progress("deciding") as progress:
-        if names:
-            found = job.compare(names, progress)
-        else:
-            found = job.decide(progress, deviations=deviations)
+    found = _found(job, names, deviations=deviations, is_text=not json)
     if json:
-        given = {**asdict(how), **questions.given(), **evidence.given()}
+        given = {**asdict(how), **questions.given(), **asdict(evidence)}
         given |= {"policy": policy, "deviations": deviations, "compare": compare}
         content = document(
             "decide",
@@ -226,16 +233,48 @@ def decide(
             options={**given, **task_arguments.given()},
             seed=how.seed,
             seconds=time.perf_counter() - begin,
-            result=found.to_dict(),
+            result={**({"notes": notes} if notes else {}), **found.to_dict()},
         )
         print(json_text(content))
-    else:
-        print_found(found)
     for line in what_ran_out(found):
         print(line, file=sys.stderr)
     if questions.sample is not None and len(states) < questions.sample:
         print(f"the walks met only {counted(len(states), 'different state')}", file=sys.stderr)
     return found.exit_code
+
+
+def _found(job: Job, names: Sequence[str], *, deviations: bool, is_text: bool) -> Found:
+    """Return the answers, printed as text if that is wanted: each as soon as it is there."""
+    from surefoot.cli.decide_text import AnswerPrinter, print_comparison
+    from surefoot.cli.progress import Progress
+
+    if names:
+        with redirect_stdout(sys.stderr), Progress("deciding") as progress:
+            found = job.compare(names, progress)
+        if is_text:
+            print_comparison(found)
+        return found
+    printer = AnswerPrinter(job, deviations=deviations)
+    tell = printer.tell if is_text else lambda row, progress: None
+    try:
+        with redirect_stdout(sys.stderr), Progress("deciding") as progress:
+            found = job.decide(progress, deviations=deviations, tell=tell)
+    except (KeyboardInterrupt, Exception):
+        printer.give_up()
+        raise
+    if is_text:
+        printer.finish(found)
+    return found
+
+
+def _check_policy_is_used(options: DecideArguments, *, deviations: bool) -> None:
+    if options.radius is None and options.order != "learn" and not deviations:
+        raise InputError(
+            "bad-option",
+            "--policy plays no part here",
+            hint="--radius 0 asks whether this policy itself is safe; "
+            "--deviations and --order learn use it too",
+        )
 
 
 def _checked(

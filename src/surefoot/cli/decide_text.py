@@ -11,33 +11,124 @@ from surefoot.errors import printable
 from surefoot.results import VERDICTS, counted
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.text import Text
 
-    from surefoot.cli.checking import Row
+    from surefoot.cli.checking import Evidence, Row
     from surefoot.cli.deciding import Found, Job
+    from surefoot.cli.progress import Progress
+    from surefoot.oracles.compare import Comparison
+    from surefoot.results import DecideResult
+    from surefoot.tasks.python_task import PythonTask
+    from surefoot.tasks.task import Task
 
 STYLES = {"safe": "bold green", "unsafe": "bold red", "unknown": "bold yellow"}
 SHOWN_ROWS = 20
 SHOWN_FILES = 5
-NOT_WRITTEN = "(one that is too large to be written)"
+WIDTHS = {"verdict": 7, "deviations": 10, "expanded": 8, "time": 7, "certificate": 11, "state": 0}
+RIGHT = {"deviations", "expanded", "time"}
 
 
-def print_found(found: Found) -> None:
-    """Print the answers, or the comparison, and the summary."""
-    from rich.text import Text
+class AnswerPrinter:
+    """Prints answers one by one, as soon as they are there, and their summary in the end."""
 
+    def __init__(self, job: Job, *, deviations: bool) -> None:
+        from surefoot.cli.output import console
+        from surefoot.cli.state_text import labels_of
+
+        self._out = console()
+        self._job = job
+        self._columns = [name for name in WIDTHS if deviations or name != "deviations"]
+        self._labels = labels_of(job.task)
+        self._rows: list[Row] = []
+
+    def tell(self, row: Row, progress: Progress) -> None:
+        """Print the answer, after the header if it is the first one; of many only the first."""
+        self._rows.append(row)
+        if len(self._rows) > SHOWN_ROWS:
+            return
+        with progress.aside():
+            if len(self._rows) == 1:
+                _print_head(self._out, self._job)
+                self._out.print(self._line(dict(zip(WIDTHS, WIDTHS, strict=True)), style="dim"))
+            self._out.print(self._line(self._cells(row)))
+
+    def finish(self, found: Found) -> None:
+        """Print what stands below the answers."""
+        for line in _rest(self._rows[SHOWN_ROWS:]):
+            self._out.print(line)
+        self._out.print(_summary(found))
+        _print_certificates(self._out, found.rows)
+
+    def give_up(self) -> None:
+        """Print what stands below the answers if there will be no more, but some are missing."""
+        from surefoot.cli.deciding import Found
+
+        if not self._rows:
+            return
+        self.finish(Found(self._job, self._job.options.oracle, tuple(self._rows)))
+        left = len(self._job.states) - len(self._rows)
+        self._out.print(f"{counted(left, 'state')} not decided")
+
+    def _cells(self, row: Row) -> dict[str, str]:
+        from surefoot.cli.state_text import text_of
+
+        answer = row.answer
+        return {
+            "verdict": _verdict(row),
+            "deviations": answer.deviations.text if answer.deviations else "",
+            "expanded": f"{answer.expanded:,}",
+            "time": f"{answer.seconds:,.3f} s",
+            "certificate": _checked(row),
+            "state": text_of(answer.state, self._labels),
+        }
+
+    def _line(self, cells: dict[str, str], *, style: str = "") -> Text:
+        """Return the cells in columns; what is too wide takes from the space that comes next."""
+        from rich.text import Text
+
+        line, end = Text(style=style), 0
+        for name in self._columns:
+            cell = cells[name]
+            end += WIDTHS[name]
+            width = max(end - len(line), 0)
+            colour = STYLES.get(cell.partition(" ")[0], "") if name == "verdict" else ""
+            line.append(cell.rjust(width) if name in RIGHT else cell.ljust(width), style=colour)
+            line.append("  ")
+            end += 2
+        line.rstrip()
+        return line
+
+
+def print_comparison(found: Found) -> None:
+    """Print the oracles side by side, and whether they agree."""
     from surefoot.cli.output import console
 
     out = console()
-    out.print(Text(printable(found.job.task.name), style="bold"))
-    for line in _about(found.job):
-        out.print(line)
-    lines = _answers(found) if found.comparison is None else _comparison(found)
-    for text in lines:
+    _print_head(out, found.job)
+    for text in _comparison(found):
         out.print(text)
-    out.print(found.result.summary_text if found.comparison is None else _agreement(found))
-    for line in (*_kept(found.rows), *_unchecked(found.rows)):
+    out.print(_agreement(found))
+    _print_certificates(out, found.rows)
+
+
+def _print_head(out: Console, job: Job) -> None:
+    from rich.text import Text
+
+    out.print(Text(printable(job.task.name), style="bold"))
+    for line in _about(job):
         out.print(line)
+
+
+def _print_certificates(out: Console, rows: Sequence[Row]) -> None:
+    for line in (*_kept(rows), *_unchecked(rows)):
+        out.print(line)
+
+
+def _summary(found: Found) -> str:
+    text = found.result.summary_text
+    seconds = found.check_seconds
+    return text if seconds is None else f"{text}, checked in {seconds:,.3f} s"
 
 
 def _about(job: Job) -> list[str]:
@@ -50,27 +141,45 @@ def _about(job: Job) -> list[str]:
     if starts is not None and not starts.are_all:
         total = f"{'' if starts.complete else 'more than '}{starts.listed:,}"
         lines.append(
-            f"the first {len(starts.states):,} of {total} start states; "
+            f"the first {_several(len(starts.states))}of {total} start states; "
             "--max-starts takes more, --sample draws at random"
         )
     return lines
+
+
+def _several(count: int) -> str:
+    return "" if count == 1 else f"{count:,} "
+
+
+def notes_on(task: Task | PythonTask) -> list[str]:
+    """Return what a reader of the answers must know about the task."""
+    description = getattr(task, "description", None)
+    if description is None or description.fail_condition is not None:
+        return []
+    return [
+        "the task has no fail condition, so every state is safe; "
+        "give one with --fail FILE or --property FILE"
+    ]
 
 
 def what_ran_out(found: Found) -> list[str]:
     """Return what was not enough for verdicts that are unknown, and which option gives more."""
     options = found.job.options
     limits = {
-        "states": (f"{options.max_states:,} states", "--max-states"),
-        "seconds": (f"{options.max_seconds:,g} seconds", "--max-seconds"),
-        "memory": (f"{options.memory_mb:,} MB", "--memory-mb"),
+        "states": (options.max_states, "state", "--max-states"),
+        "seconds": (options.max_seconds, "second", "--max-seconds"),
+        "memory": (options.memory_mb, "MB", "--memory-mb"),
     }
     lines = []
     for reason, count in Counter(map(_reason, found.rows)).items():
-        if reason is None:
+        if reason not in limits:
             continue
-        limit, option = limits.get(reason, (reason, "the limit"))
+        limit, word, option = limits[reason]
+        is_one = limit == 1
+        unit = word if is_one or word == "MB" else f"{word}s"
         lines.append(
-            f"unknown: {limit} were not enough for {counted(count, 'state')}; raise {option}"
+            f"unknown: {limit:,} {unit} {'was' if is_one else 'were'} not enough "
+            f"for {counted(count, 'state')}; raise {option}"
         )
     return lines
 
@@ -79,31 +188,6 @@ def _reason(row: Row) -> str | None:
     """Return what ran out on the way to the verdict, or else to the deviations."""
     deviations = row.answer.deviations
     return row.answer.reason or (None if deviations is None else deviations.reason)
-
-
-def _answers(found: Found) -> list[Text]:
-    from surefoot.cli.state_text import labels_of, text_of
-
-    labels = labels_of(found.job.task)
-    shown = found.rows[:SHOWN_ROWS]
-    has_deviations = any(row.answer.deviations is not None for row in shown)
-    cells = [
-        [
-            _verdict(row),
-            *([row.answer.deviations.text] if row.answer.deviations else []),
-            f"{row.answer.expanded:,}",
-            f"{row.answer.seconds:,.3f} s",
-            _checked(row),
-            text_of(row.answer.state, labels),
-        ]
-        for row in shown
-    ]
-    more = ["deviations"] if has_deviations else []
-    lines = aligned(
-        [["verdict", *more, "expanded", "time", "certificate", "state"], *cells],
-        right={"deviations", "expanded", "time"},
-    )
-    return [*lines, *_rest(found.rows[SHOWN_ROWS:])]
 
 
 def _verdict(row: Row) -> str:
@@ -122,8 +206,8 @@ def _rest(rows: Sequence[Row]) -> list[Text]:
 
     if not rows:
         return []
-    counts = {v: sum(row.answer.verdict == v for row in rows) for v in VERDICTS}
-    kinds = ", ".join(f"{count:,} {v}" for v, count in counts.items() if count)
+    counts = Counter[str](row.answer.verdict for row in rows)
+    kinds = ", ".join(f"{counts[v]:,} {v}" for v in VERDICTS if counts[v])
     return [Text(f"... and {len(rows):,} more ({kinds}), see --json")]
 
 
@@ -135,7 +219,8 @@ def _comparison(found: Found) -> list[Text]:
     cells = [
         [
             result.oracle,
-            *(f"{summary[v]:,}" for v in VERDICTS),
+            *(f"{summary[v]:,}" for v in ("safe", "unsafe")),
+            _unknown(result),
             f"{summary['expanded']:,}",
             f"{summary['seconds']:,.3f} s",
             _ratio(summary["seconds"], fastest),
@@ -147,6 +232,11 @@ def _comparison(found: Found) -> list[Text]:
     return aligned([header, *cells], right=set(header[1:-1]))
 
 
+def _unknown(result: DecideResult) -> str:
+    count = result.summary["unknown"]
+    return f"{count:,} ({', '.join(result.reasons)})" if count else "0"
+
+
 def _ratio(seconds: float, fastest: float) -> str:
     return f"{seconds / fastest:,.1f}" if fastest > 0 else "-"
 
@@ -154,11 +244,18 @@ def _ratio(seconds: float, fastest: float) -> str:
 def _agreement(found: Found) -> str:
     comparison = found.comparison
     assert comparison is not None
-    text = f"{counted(len(comparison.results), 'oracle')} agree: {found.result.summary_text}"
-    text = text.partition(";")[0]
+    text = f"{_who_agrees(comparison)}: {found.result.summary_text.partition(';')[0]}"
     for name, why in comparison.left_out.items():
         text += f"\nleft out: {name} ({printable(why)})"
     return text
+
+
+def _who_agrees(comparison: Comparison) -> str:
+    summaries = [result.summary for result in comparison.results]
+    sure = sum(summary["safe"] + summary["unsafe"] > 0 for summary in summaries)
+    unsure = sum(summary["unknown"] > 0 for summary in summaries)
+    text = f"{counted(sure, 'oracle')} {'agrees' if sure == 1 else 'agree'}"
+    return f"{text}; {unsure:,} left states unknown" if unsure else text
 
 
 def _kept(rows: Sequence[Row]) -> list[str]:
@@ -168,17 +265,20 @@ def _kept(rows: Sequence[Row]) -> list[str]:
 
 
 def _unchecked(rows: Sequence[Row]) -> list[str]:
-    files = [file for row in rows for file in row.unchecked_files]
-    if not files:
+    found = [each for row in rows for each in row.unchecked]
+    if not found:
         return []
-    lines = [f"{counted(len(files), 'certificate')} not checked:"]
-    lines += [
-        f"  surefoot check {shlex.quote(printable(str(file)))}" if file else f"  {NOT_WRITTEN}"
-        for file in files[:SHOWN_FILES]
-    ]
-    if len(files) > SHOWN_FILES:
-        lines.append(f"  ... and {len(files) - SHOWN_FILES:,} more, see --json")
+    lines = [f"{counted(len(found), 'certificate')} not checked:"]
+    lines += [f"  {_how_to_check(each)}" for each in found[:SHOWN_FILES]]
+    if len(found) > SHOWN_FILES:
+        lines.append(f"  ... and {len(found) - SHOWN_FILES:,} more, see --json")
     return lines
+
+
+def _how_to_check(evidence: Evidence) -> str:
+    if evidence.file is None:
+        return f"(there is no file of one: {printable(evidence.missing or 'not written')})"
+    return f"surefoot check {shlex.quote(printable(str(evidence.file)))}"
 
 
 def aligned(rows: Sequence[Sequence[str]], *, right: set[str]) -> list[Text]:

@@ -40,6 +40,13 @@ class Found:
         return DecideResult(self.oracle, tuple(row.answer for row in self.rows))
 
     @property
+    def check_seconds(self) -> float | None:
+        """What making and checking certificates took; None if none is checked."""
+        if self.job.checking.seconds is None:
+            return None
+        return sum(row.check_seconds for row in self.rows)
+
+    @property
     def exit_code(self) -> int:
         """1 if a state is unsafe, else 4 if one is unknown, else 0."""
         summary = self.result.summary
@@ -56,7 +63,7 @@ class Found:
         if starts is not None:
             total = starts.listed if starts.complete else None
             content["starts"] = {"decided": len(self.rows), "total": total}
-        content["summary"] = self.result.summary
+        content["summary"] = {**self.result.summary, "check_seconds": self.check_seconds}
         return {**content, **(self.comparison.to_dict() if self.comparison else {})}
 
 
@@ -71,10 +78,12 @@ class Job:
     options: DecideOptions
     checking: Checking
 
-    def decide(self, progress: Progress, *, deviations: bool) -> Found:
-        """Return the answers of one oracle, checked."""
+    def decide(
+        self, progress: Progress, *, deviations: bool, tell: Callable[[Row, Progress], None]
+    ) -> Found:
+        """Return the answers of one oracle, checked; each row is told as soon as it is there."""
         oracle = Oracle(self.task, policy=self.policy, options=self.options)
-        rows = []
+        rows: list[Row] = []
         for number, state in enumerate(self.states):
             told = self._told(progress, "", number)
             answer = oracle.decide(state, progress=told)
@@ -83,6 +92,7 @@ class Job:
                 answer = replace(answer, deviations=found)
             progress.note(f"checking the answer about {self._which(number)}")
             rows.append(_without_certificates(self.checking.row(answer)))
+            tell(rows[-1], progress)
         return Found(self, oracle.name, tuple(rows))
 
     def compare(self, names: Sequence[str], progress: Progress) -> Found:

@@ -16,10 +16,13 @@ if TYPE_CHECKING:
 
 
 def console() -> Console:
-    """Return the console for tables and text. It reads no markup and colours nothing by guess."""
+    """Return the console for tables and text. It reads no markup and colours nothing by guess.
+
+    It writes to what is standard output now, also if that is redirected later.
+    """
     from rich.console import Console
 
-    return Console(markup=False, highlight=False, emoji=False, soft_wrap=True)
+    return Console(file=sys.stdout, markup=False, highlight=False, emoji=False, soft_wrap=True)
 
 
 def json_text(content: dict[str, Any]) -> str:

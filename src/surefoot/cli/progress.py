@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any
 
@@ -23,6 +25,8 @@ class Progress:
         self._now = what
         self._begin = time.monotonic()
         self._done = threading.Event()
+        self._lock = threading.Lock()
+        self._status: Any = None
         self._thread = threading.Thread(target=self._watch, daemon=True)
 
     def explored(
@@ -38,6 +42,18 @@ class Progress:
     def note(self, text: str) -> None:
         """Note how far the work is, in words."""
         self._now = f"{self._what}: {text}"
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Let a ``with`` block print to the terminal: the moving line is gone meanwhile."""
+        with self._lock:
+            if self._status is not None:
+                self._status.stop()
+            try:
+                yield
+            finally:
+                if self._status is not None:
+                    self._status.start()
 
     def __enter__(self) -> Progress:
         self._thread.start()
@@ -75,5 +91,8 @@ class Progress:
 
         console: Any = Console(stderr=True)
         with console.status(Text(self._text())) as status:
+            self._status = status
             while not self._done.wait(0.2):
-                status.update(Text(self._text(), no_wrap=True, overflow="ellipsis"))
+                with self._lock:
+                    status.update(Text(self._text(), no_wrap=True, overflow="ellipsis"))
+            self._status = None

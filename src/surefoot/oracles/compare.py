@@ -30,7 +30,10 @@ class Comparison(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the summary of each oracle as plain data."""
-        found = [{"oracle": result.oracle, **result.summary} for result in self.results]
+        found = [
+            {"oracle": result.oracle, **result.summary, "reasons": result.reasons}
+            for result in self.results
+        ]
         return {"compare": found, "left_out": self.left_out, "agreement": True}
 
     def __str__(self) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from surefoot import _core
 from surefoot.certificates import Certificate, Claim, certificate_of
-from surefoot.errors import OutOfBudget
+from surefoot.errors import InputError, OutOfBudget
 from surefoot.options import DecideOptions
 from surefoot.policies import Policy
 from surefoot.policies.decisions import policy_error
@@ -18,6 +19,24 @@ from surefoot.tasks.task import Task
 
 ProgressCallback = Callable[[int, int, int, int, float], object]
 COSTS = ("expanded", "pairs", "outcomes", "seconds")
+
+
+class Turn:
+    """Lets threads ask one after the other; refuses a policy that asks the oracle it works for."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._owner: int | None = None
+
+    def __enter__(self) -> None:
+        if self._owner == threading.get_ident():
+            raise InputError("oracle-busy", "the policy asks the very oracle that asks it")
+        self._lock.acquire()
+        self._owner = threading.get_ident()
+
+    def __exit__(self, *_: object) -> None:
+        self._owner = None
+        self._lock.release()
 
 
 @dataclass(frozen=True)
@@ -31,6 +50,7 @@ class Engine:
     algorithm: Any
     radius: int | None = None
     policy: Policy | None = None
+    turn: Turn = field(default_factory=Turn, compare=False, repr=False)
 
     def decide(
         self, packed: bytes, options: DecideOptions, progress: ProgressCallback | None = None
@@ -74,7 +94,8 @@ class Engine:
     def ask(self, call: Callable[..., Any], *args: Any, **options: Any) -> Any:
         """Return what the core answers; errors of model and policy come out as InputError."""
         try:
-            return call(*args, **options)
+            with self.turn:
+                return call(*args, **options)
         except _core.ModelError as error:
             raise self.task.model_error(error) from None
         except _core.PolicyError as error:

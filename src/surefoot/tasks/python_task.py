@@ -25,7 +25,7 @@ from surefoot.tasks.source import Source
 from surefoot.tasks.state import FAIL, GOAL, State
 
 METHODS = ("start", "actions", "outcomes", "is_goal", "is_fail")
-_MAX_ACTIONS = 2**27  # oracles keep action numbers in 28 bits
+_MAX_ACTIONS = 2**24  # oracles keep action numbers in 25 bits
 
 
 class Definition(Protocol):

@@ -238,6 +238,13 @@ def test_python_task_with_a_radius():
     assert asked.deviations(("south", 0)).least == 1
 
 
+@pytest.mark.parametrize("radius", [math.inf, "inf"])
+def test_infinite_radius_is_none(radius):
+    asked = Oracle(PythonTask(Walk()), policy=always("north"), radius=radius)
+    assert asked.options.radius is None
+    assert asked.decide(("south", 0)).radius is None
+
+
 # -- what is refused ---------------------------------------------------------------------------
 
 BAD = {
@@ -250,7 +257,7 @@ BAD = {
     "nearest name and list": ({"oracle": "ipy"}, "unknown-oracle", "propagate_unsafe_bdd"),
     "negative radius": ({"radius": -1, "policy": "first"}, "bad-option", "radius must be a whole"),
     "broken radius": ({"radius": 1.5, "policy": "first"}, "bad-option", "radius must be a whole"),
-    "endless radius": ({"radius": math.inf, "policy": "first"}, "bad-option", "radius"),
+    "no number": ({"radius": math.nan, "policy": "first"}, "bad-option", "radius must be a whole"),
     "radius without policy": ({"radius": 1}, "bad-option", "give a policy"),
     "oracle without radius": (
         {"radius": 1, "policy": "first", "oracle": "npi"},
