@@ -16,6 +16,7 @@ demo: $(STAMP)
 	$(BIN)/surefoot doctor '$(TASK)'
 	$(BIN)/surefoot explore '$(TASK)'
 	$(BIN)/surefoot simulate '$(TASK)' --policy random --seed 1 --max-steps 20
+	$(BIN)/surefoot decide '$(TASK)' --sample 5 --seed 6; test $$? -le 1
 
 test: $(DEV_STAMP)
 	$(BIN)/python -m pytest -n 2 tests
@@ -33,6 +34,7 @@ format: $(DEV_STAMP)
 
 bench: $(DEV_STAMP)
 	$(BIN)/python -m benchmarks.engine
+	$(BIN)/python -m benchmarks.oracles
 
 # The core under address and undefined-behaviour sanitizers, run by the tests that fuzz it.
 sanitize: $(DEV_STAMP)

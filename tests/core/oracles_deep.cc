@@ -237,7 +237,7 @@ void examine(const Line& line, const Run& run, Options& options) {
 }
 
 void examine_wide(const Run& run, Options& options) {
-    const ExplicitTask task = wide_task(static_cast<std::uint32_t>(options.states / 100));
+    const ExplicitTask task = wide_task(static_cast<std::uint32_t>(options.states / 20));
     FirstPolicy policy;
     TaskOracle oracle(task, {run.oracle, {run.order, 1, &policy}, run.radius});
     Budget budget(1e9, ~0ULL, ~0ULL, {});
