@@ -19,18 +19,8 @@ from typing import Any
 
 import surefoot
 from surefoot import _core
+from surefoot.oracles import ORACLES
 
-GRAPH = (
-    "ipi",
-    "npi",
-    "tarjan_safe",
-    "tarjan_safe_printed",
-    "lrtdp",
-    "lao_star",
-    "value_iteration",
-    "propagate_unsafe",
-)
-ORACLES = ("lazy_attractor", *GRAPH, "propagate_unsafe_bdd")
 LAYERED = [10, 12, 14, 16, 18, 20, 20_000]
 STAIRS = [100, 200, 400, 800, 1600, 3200]
 BIRDS = [(50, 8, 12), (200, 10, 50), (1000, 10, 250)]

@@ -85,10 +85,7 @@ void Deviations::find_last_change() {
 // Of the members, find those that are not safe with `level` differences.
 StopReason Deviations::lose_at_level(std::uint32_t level) {
     lost_.clear();
-    for (StateId state : members_) {
-        nodes_[state].rank = 0;
-        nodes_[state].has_way_out = false;
-    }
+    for (StateId state : members_) nodes_[state].rank = 0;
     for (StateId state : members_) {
         if (loses_decision(state, level) && loses_others(state, level)) lose(state);
     }

@@ -42,7 +42,7 @@ private:
     struct Node {
         bool is_done = false;
         bool is_member = false;       // of members_
-        bool has_way_out = false;     // at the level at hand: another action is known to be safe
+        bool has_way_out = false;     // another action is safe at the level before: it will leave
         std::uint32_t level = kNone;  // the number
         std::uint32_t rank = 0;       // at the level at hand; 0: not lost there
         std::uint32_t place = 0;      // in found_
