@@ -26,7 +26,7 @@ STAIRS = [100, 200, 400, 800, 1600, 3200]
 BIRDS = [(50, 8, 12), (200, 10, 50), (1000, 10, 250)]
 MEMORY = 8_000_000_000
 ENOUGH_SECONDS = 0.5  # of repeated measurements
-MOST_REPEATS = 20
+MOST_REPEATS = 300
 
 
 @dataclass
