@@ -36,7 +36,6 @@ class Instance:
     family: str
     size: int
     parameters: dict[str, Any]
-    name: str = ""
 
     def task(self) -> surefoot.Task:
         """Return the task."""

@@ -269,15 +269,10 @@ std::uint32_t LazyAttractor::insert(const Word* state) {
     if (is_new) dominance_->of_state.emplace_back();
     const Dominance::Bounds& bounds = dominance_->of_state[index(base)];
     const Word left = state[width_ - 1];
-    std::uint32_t id = 0;
-    if (left < bounds.safe_from && left >= bounds.unsafe_to) {
-        id = insert_exact(state);
-    } else {
-        pair_.assign(state, state + width_);
-        pair_.back() = left < bounds.unsafe_to ? bounds.unsafe_to - 1 : bounds.safe_from;
-        id = insert_exact(pair_.data());
-    }
-    return id;
+    if (left < bounds.safe_from && left >= bounds.unsafe_to) return insert_exact(state);
+    pair_.assign(state, state + width_);
+    pair_.back() = left < bounds.unsafe_to ? bounds.unsafe_to - 1 : bounds.safe_from;
+    return insert_exact(pair_.data());
 }
 
 std::uint32_t LazyAttractor::insert_exact(const Word* state) {

@@ -37,8 +37,6 @@ public:
     bool is_slow() const override { return task_.is_slow() || policy_.is_slow(); }
     std::unique_ptr<Stepper> stepper() const override;
 
-    static std::uint64_t remaining(const Word* pair, std::size_t words) { return pair[words - 1]; }
-
     // The policy's decision in a state of the task in which `applicable` is to be decided among.
     ActionId decision(const Word* state, const std::vector<ActionId>& applicable) const;
 

@@ -43,8 +43,6 @@ public:
     const Task& task() const { return task_; }
     std::uint64_t num_states() const { return oracle_->num_states(); }
     std::uint64_t bytes() const { return oracle_->bytes(); }
-    // Of one stored state.
-    std::uint64_t bytes_per_packed_state() const { return view_->words() * sizeof(Word); }
 
 private:
     const Word* viewed(const Word* state);
