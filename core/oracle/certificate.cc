@@ -16,9 +16,10 @@ public:
           width_(view.task.words()),
           nodes_(width_) {}
 
-    Certificate certify(const Word* root) {
-        const Known known = oracle_.known(root);
+    Certificate certify(const Word* root, std::optional<ActionId> first) {
+        Known known = oracle_.known(root);
         if (known.verdict == Verdict::unknown) return {};
+        if (first) known = {known.verdict, *first, known.rank, root};
         certificate_.claim = known.verdict;
         add(known);
         for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
@@ -128,8 +129,9 @@ private:
 
 }  // namespace
 
-Certificate certify(const Oracle& oracle, const View& view, const Word* root, Budget& budget) {
-    return Certifier(oracle, view, budget).certify(root);
+Certificate certify(const Oracle& oracle, const View& view, const Word* root, Budget& budget,
+                    std::optional<ActionId> first) {
+    return Certifier(oracle, view, budget).certify(root, first);
 }
 
 }  // namespace surefoot

@@ -36,7 +36,10 @@ struct View {
     const RadiusTask* decisions = nullptr;  // to put the policy's decisions in; also without pairs
 };
 
-// `root` is a state of view.task on which the oracle has a verdict.
-Certificate certify(const Oracle& oracle, const View& view, const Word* root, Budget& budget);
+// `root` is a state of view.task on which the oracle has a verdict. If `first` is given, the choice
+// in the root, which is safe, is that action instead of the oracle's; its outcomes must be known to
+// be safe.
+Certificate certify(const Oracle& oracle, const View& view, const Word* root, Budget& budget,
+                    std::optional<ActionId> first = std::nullopt);
 
 }  // namespace surefoot

@@ -65,6 +65,8 @@ public:
         if (!applicable_.empty()) step(pair, task_.decision(pair, applicable_), action, expansion);
     }
 
+    double distance_to_fail(const Word* pair) override { return stepper_->distance_to_fail(pair); }
+
     std::vector<std::int64_t> enabled_edges(const Word* pair) override {
         return stepper_->enabled_edges(pair);
     }

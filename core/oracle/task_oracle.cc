@@ -63,21 +63,33 @@ TaskOracle::TaskOracle(const Task& task, const OracleOptions& options)
     oracle_ = make(*view_, seen);
 }
 
-const Word* TaskOracle::viewed(const Word* state) {
+const Word* TaskOracle::viewed(const Word* state, std::uint64_t spent) {
     if (!radius_) return state;
+    if (spent > *radius_) throw std::invalid_argument("more differences are spent than there are");
     pair_.assign(state, state + view_->words() - 1);
-    pair_.push_back(*radius_);
+    pair_.push_back(*radius_ - spent);
     return pair_.data();
 }
 
-Answer TaskOracle::decide(const Word* state, Budget& budget) {
-    return oracle_->decide(viewed(state), budget);
+// The action of pairs that stands for one of the task.
+ActionId TaskOracle::viewed(const Word* state, ActionId action) const {
+    if (!radius_) return action;
+    std::vector<ActionId> applicable;
+    pairs_->task().stepper()->applicable(state, applicable);
+    if (pairs_->decision(state, applicable) == action) return RadiusTask::kPolicyAction;
+    return ActionId{index(action) + 1};
 }
 
-Certificate TaskOracle::certificate(const Word* state, Budget& budget) {
+Answer TaskOracle::decide(const Word* state, Budget& budget, std::uint64_t spent) {
+    return oracle_->decide(viewed(state, spent), budget);
+}
+
+Certificate TaskOracle::certificate(const Word* state, Budget& budget,
+                                    std::optional<ActionId> first) {
     View view{*view_, std::nullopt, radius_ ? pairs_.get() : nullptr, pairs_.get()};
     if (forced_) view.forced = forced_->forced();
-    return certify(*oracle_, view, viewed(state), budget);
+    if (first) first = viewed(state, *first);
+    return certify(*oracle_, view, viewed(state, 0), budget, first);
 }
 
 std::optional<std::uint32_t> TaskOracle::deviations(const Word* state) const {

@@ -14,8 +14,8 @@
 
 #include "oracle/certificate.h"
 #include "oracle/deviations.h"
-#include "oracle/forced_task.h"
 #include "oracle/graph.h"
+#include "task/forced_task.h"
 
 namespace surefoot {
 
@@ -30,8 +30,13 @@ public:
     // Throws std::invalid_argument for an unknown name and for what an oracle cannot do.
     TaskOracle(const Task& task, const OracleOptions& options);
 
-    Answer decide(const Word* state, Budget& budget);
-    Certificate certificate(const Word* state, Budget& budget);
+    // With a radius, `spent` of its differences are gone already; they must not be more than it.
+    Answer decide(const Word* state, Budget& budget, std::uint64_t spent = 0);
+
+    // If `first` is given, all its outcomes must be known to be safe: the evidence is then that of
+    // a safe state where `first` is taken, whatever the oracle takes there.
+    Certificate certificate(const Word* state, Budget& budget,
+                            std::optional<ActionId> first = std::nullopt);
 
     // Only of the oracle `deviations`, and of states that decide() gave a verdict on.
     std::optional<std::uint32_t> deviations(const Word* state) const;
@@ -45,7 +50,8 @@ public:
     std::uint64_t bytes() const { return oracle_->bytes(); }
 
 private:
-    const Word* viewed(const Word* state);
+    const Word* viewed(const Word* state, std::uint64_t spent);
+    ActionId viewed(const Word* state, ActionId action) const;
 
     const Task& task_;
     const Task* view_;  // what the oracle runs on

@@ -3,7 +3,10 @@
 
   Policy maps a state to one of its applicable actions. It is a function: the same state, the same
   decision. FirstPolicy takes the lowest action, RandomPolicy one that depends on the seed and the
-  state only, TablePolicy what a table says.
+  state only, TablePolicy what a table says. ScoredPolicy (scored_policy.h) is the one that was
+  learned.
+
+  Decisions of many states at once are Questions: some policies answer them faster together.
 
   PolicyError is a decision that cannot be taken: an action that is not applicable, or a state that
   the table does not have.
@@ -11,6 +14,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <stdexcept>
 #include <unordered_map>
 #include <vector>
@@ -30,6 +34,33 @@ public:
     std::vector<Word> state;
 };
 
+// States one after the other, and the applicable actions of each: those of state `i` end at
+// ends[i], where those of state `i + 1` begin.
+struct Questions {
+    std::size_t words;
+    std::vector<Word> states;
+    std::vector<ActionId> actions;
+    std::vector<std::uint32_t> ends;
+
+    explicit Questions(std::size_t words_per_state) : words(words_per_state) {}
+    std::size_t size() const { return ends.size(); }
+    const Word* state(std::size_t i) const { return states.data() + i * words; }
+    std::span<const ActionId> applicable(std::size_t i) const {
+        const std::uint32_t begin = i == 0 ? 0 : ends[i - 1];
+        return std::span(actions).subspan(begin, ends[i] - begin);
+    }
+    void add(const Word* state, std::span<const ActionId> applicable) {
+        states.insert(states.end(), state, state + words);
+        actions.insert(actions.end(), applicable.begin(), applicable.end());
+        ends.push_back(static_cast<std::uint32_t>(actions.size()));
+    }
+    void clear() {
+        states.clear();
+        actions.clear();
+        ends.clear();
+    }
+};
+
 class Policy {
 public:
     virtual ~Policy() = default;
@@ -37,7 +68,18 @@ public:
     // The decision in a state of `words` words. `applicable` is ascending and not empty; whether
     // the decision is one of them is for the caller to check.
     virtual ActionId decide(const Word* state, std::size_t words,
-                            const std::vector<ActionId>& applicable) = 0;
+                            std::span<const ActionId> applicable) = 0;
+
+    // The decisions in many states.
+    virtual void decide_all(const Questions& questions, ActionId* decisions);
+
+    // The same policy, for another thread; this one must outlive it. Policies whose decide() has no
+    // memory need not say more.
+    virtual std::unique_ptr<Policy> fork();
+
+    // Whether a decision that is not applicable is the policy's own (the run then stops), not an
+    // error.
+    virtual bool is_unfiltered() const { return false; }
 
     // Whether one decision takes so long that the clock should be looked at after each.
     virtual bool is_slow() const { return false; }
@@ -45,7 +87,7 @@ public:
 
 class FirstPolicy : public Policy {
 public:
-    ActionId decide(const Word*, std::size_t, const std::vector<ActionId>& applicable) override {
+    ActionId decide(const Word*, std::size_t, std::span<const ActionId> applicable) override {
         return applicable.front();
     }
 };
@@ -54,7 +96,7 @@ class RandomPolicy : public Policy {
 public:
     explicit RandomPolicy(std::uint64_t seed) : seed_(seed) {}
     ActionId decide(const Word* state, std::size_t words,
-                    const std::vector<ActionId>& applicable) override {
+                    std::span<const ActionId> applicable) override {
         Random random(seed_, hash_words(state, words));
         return applicable[random.below(applicable.size())];
     }
@@ -69,7 +111,7 @@ public:
     TablePolicy(const std::vector<Word>& states, std::size_t words_per_state,
                 const std::vector<ActionId>& actions);
     ActionId decide(const Word* state, std::size_t words,
-                    const std::vector<ActionId>& applicable) override;
+                    std::span<const ActionId> applicable) override;
 
 private:
     struct Hash {
@@ -81,8 +123,12 @@ private:
     std::unordered_map<std::vector<Word>, ActionId, Hash> decisions_;
 };
 
+// Throws PolicyError if the decision is not applicable.
+void check_decision(ActionId decision, const Word* state, std::size_t words,
+                    std::span<const ActionId> applicable);
+
 // The policy's decision, checked. Throws PolicyError if it is not applicable.
 ActionId checked_decision(Policy& policy, const Word* state, std::size_t words,
-                          const std::vector<ActionId>& applicable);
+                          std::span<const ActionId> applicable);
 
 }  // namespace surefoot

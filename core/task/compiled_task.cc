@@ -209,6 +209,12 @@ public:
         close_choice(expansion);
     }
 
+    double distance_to_fail(const Word* state) override {
+        if (!task_.distance_program_) return std::numeric_limits<double>::infinity();
+        const Program& program = *task_.distance_program_;
+        return as_real(run(program, state, -1)[program.result(0)]);
+    }
+
     std::vector<std::int64_t> enabled_edges(const Word* state) override {
         std::vector<std::int64_t> numbers;
         index_.find(state, candidates_.data());

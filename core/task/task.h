@@ -83,6 +83,10 @@ public:
     // applicable.
     virtual void outcomes(const Word* state, ActionId action, Expansion& expansion) = 0;
 
+    // How far the state is from fail: 0 if it fails, infinite without fail condition. Where only
+    // the fail condition is known, 1 for all others.
+    virtual double distance_to_fail(const Word* state) { return is_fail(state) ? 0 : 1; }
+
     // The enabled edges, by their number in the description; none where edges have no meaning.
     virtual std::vector<std::int64_t> enabled_edges(const Word* state) = 0;
 };

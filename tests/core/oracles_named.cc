@@ -359,7 +359,7 @@ public:
         : right_(std::move(right)), mistakes_(mistakes) {}
 
     ActionId decide(const Word* state, std::size_t words,
-                    const std::vector<ActionId>& applicable) override {
+                    std::span<const ActionId> applicable) override {
         if (mistakes_ == 0) return right_.decide(state, words, applicable);
         --mistakes_;
         return ActionId{99};

@@ -1,4 +1,4 @@
-#include "oracle/forced_task.h"
+#include "task/forced_task.h"
 
 #include <algorithm>
 
@@ -40,6 +40,10 @@ public:
         if (action < forced_) return stepper_->outcomes(state, action, expansion);
         expansion.clear();
         expand(state, expansion);
+    }
+
+    double distance_to_fail(const Word* state) override {
+        return stepper_->distance_to_fail(state);
     }
 
     std::vector<std::int64_t> enabled_edges(const Word* state) override {

@@ -1,0 +1,69 @@
+/*
+  The policy that takes the best-scored action.
+
+  ScoredPolicy feeds the values of a state to a Scorer and takes the applicable action with the best
+  score; of equal scores the lowest output. Where one action alone is applicable there is nothing to
+  score. Unfiltered, it takes the best of all outputs, applicable or not.
+
+  Inputs are values of variables (Booleans as 0 and 1) or constants, less a mean and divided by a
+  scale.
+*/
+#pragma once
+
+#include "policy/policy.h"
+#include "policy/scorer.h"
+#include "task/layout.h"
+
+namespace surefoot {
+
+struct InputSpec {
+    std::int64_t variable = -1;  // -1: a constant
+    double constant = 0;
+    double mean = 0;
+    double scale = 1;
+};
+
+class ScoredPolicy : public Policy {
+public:
+    // Output `i` is action outputs[i]. Throws std::invalid_argument if the numbers of inputs or
+    // outputs are not those of the scorer, or one is not there or there twice.
+    ScoredPolicy(const Layout& layout, std::size_t num_actions,
+                 std::shared_ptr<const Scorer> scorer, const std::vector<InputSpec>& inputs,
+                 const std::vector<ActionId>& outputs, bool is_unfiltered);
+
+    ActionId decide(const Word* state, std::size_t words,
+                    std::span<const ActionId> applicable) override;
+    std::unique_ptr<Policy> fork() override { return std::make_unique<ScoredPolicy>(*this); }
+    bool is_unfiltered() const override { return is_unfiltered_; }
+
+    // The scores of all outputs; they stay until the next question.
+    std::span<const double> scores(const Word* state);
+
+    const std::vector<ActionId>& outputs() const { return outputs_; }
+
+private:
+    static constexpr std::uint32_t kNoOutput = 0xffffffffU;
+
+    struct Input {
+        Field field;
+        Type type;
+        bool is_constant;
+        double constant;  // scaled
+        double mean;
+        double scale;
+    };
+
+    double value(const Input& input, const Word* state) const;
+    ActionId best_of_all(const Word* state, std::size_t words);
+
+    std::shared_ptr<const Scorer> scorer_;
+    std::vector<Input> inputs_;
+    std::vector<ActionId> outputs_;
+    std::vector<std::uint32_t> output_of_;  // by action
+    bool is_unfiltered_;
+    std::vector<double> values_;
+    std::vector<double> scores_;
+    ScorerMemory memory_;
+};
+
+}  // namespace surefoot
