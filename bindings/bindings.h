@@ -22,7 +22,10 @@ using namespace nb::literals;
 
 void bind_task(nb::module_& module);
 void bind_python_task(nb::module_& module);
+void bind_policy(nb::module_& module);
 void bind_search(nb::module_& module);
+void bind_fuzz(nb::module_& module);
+void bind_fault(nb::module_& module);
 void bind_oracle(nb::module_& module);
 
 // A budget that listens to Ctrl-C and reports to `progress` (a callable with states, expanded,

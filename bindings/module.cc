@@ -65,8 +65,11 @@ NB_MODULE(_core, module) {
     });
     bind_task(module);
     bind_python_task(module);
+    bind_policy(module);
     bind_search(module);
     bind_oracle(module);
+    bind_fuzz(module);
+    bind_fault(module);
 }
 
 }  // namespace surefoot

@@ -1,12 +1,14 @@
 #include "search/simulate.h"
 
+#include <algorithm>
+
 namespace surefoot {
 
 namespace {
 
 class Walker {
 public:
-    Walker(const Task& task, SimplePolicy policy, Random& random)
+    Walker(const Task& task, Policy& policy, Random& random)
         : task_(task), policy_(policy), random_(random), stepper_(task.stepper()) {}
 
     // Take one step from the last state of `run`; false if the run has ended, or has to because it
@@ -26,6 +28,11 @@ public:
         }
         if (is_last) return false;
         const ActionId action = decide();
+        if (!std::binary_search(actions_.begin(), actions_.end(), action)) {
+            run.result = RunResult::inapplicable;
+            run.inapplicable = index(action);
+            return false;
+        }
         stepper_->outcomes(state_.data(), action, expansion_);
         const std::size_t width = task_.words();
         if (expansion_.words.size() == 0)
@@ -44,11 +51,14 @@ private:
         std::size_t count = 0;
         while (count < actions_.size() && index(actions_[count]) < task_.first_silent()) ++count;
         if (count == 0) return actions_[random_.below(actions_.size())];
-        return policy_ == SimplePolicy::first ? actions_[0] : actions_[random_.below(count)];
+        const auto choices = std::span(actions_).first(count);
+        const ActionId action = policy_.decide(state_.data(), task_.words(), choices);
+        if (!policy_.is_unfiltered()) check_decision(action, state_.data(), task_.words(), choices);
+        return action;
     }
 
     const Task& task_;
-    SimplePolicy policy_;
+    Policy& policy_;
     Random& random_;
     std::unique_ptr<Stepper> stepper_;
     std::vector<Word> state_;
@@ -58,7 +68,7 @@ private:
 
 }  // namespace
 
-Run simulate(const Task& task, const Word* start, SimplePolicy policy, std::uint64_t max_steps,
+Run simulate(const Task& task, const Word* start, Policy& policy, std::uint64_t max_steps,
              Random& random, Budget& budget) {
     Run run;
     run.states.assign(start, start + task.words());

@@ -1,5 +1,5 @@
 /*
-  Runs of a simple policy, with the environment's choices at random.
+  Runs of a policy, with the environment's choices at random.
 
   What it does: follows one run from a state until it ends, with an outcome drawn uniformly at every
   step. Guarantee: run `k` depends on the task, the policy, the seed and `k` only. Cost: one
@@ -10,21 +10,22 @@
 
 #include "base/budget.h"
 #include "base/random.h"
+#include "policy/policy.h"
 #include "task/task.h"
 
 namespace surefoot {
 
-enum class SimplePolicy : std::uint8_t { random, first };
-enum class RunResult : std::uint8_t { fail, goal, dead_end, cut };
+enum class RunResult : std::uint8_t { fail, goal, dead_end, inapplicable, cut };
 
 struct Run {
     std::vector<Word> states;  // one more than actions
     std::vector<std::uint32_t> actions;
     RunResult result = RunResult::cut;
+    std::int64_t inapplicable = -1;  // the action that was decided for and is not applicable
     StopReason stopped = StopReason::none;
 };
 
-Run simulate(const Task& task, const Word* start, SimplePolicy policy, std::uint64_t max_steps,
+Run simulate(const Task& task, const Word* start, Policy& policy, std::uint64_t max_steps,
              Random& random, Budget& budget);
 
 }  // namespace surefoot

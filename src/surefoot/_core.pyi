@@ -1,6 +1,10 @@
 """The engine of Surefoot. Private: use the surefoot package."""
 
 from collections.abc import Callable, Sequence
+from typing import Annotated
+
+import numpy
+from numpy.typing import NDArray
 
 
 class ModelError(Exception):
@@ -93,26 +97,39 @@ class PythonTask(Task):
 
     def __init__(self, *, num_actions: int, kind: Callable, applicable: Callable, outcomes: Callable) -> None: ...
 
-def explore_states(task: Task, states: bytes, *, max_seconds: float, max_bytes: int, max_states: int, progress: object | None) -> dict:
-    """
-    Return the counts of everything reachable from the given packed states.
-    """
+class Scorer:
+    """Gives every output a score."""
 
-def explore_starts(task: CompiledTask, *, max_seconds: float, max_bytes: int, max_states: int, progress: object | None) -> dict:
-    """
-    Return the counts of everything reachable from the states of the start condition.
-    """
+    @property
+    def num_inputs(self) -> int: ...
 
-def simulate(task: Task, start: bytes, *, policy: str, max_steps: int, seed: int, run: int, max_seconds: float, max_bytes: int) -> tuple:
-    """
-    Return one run: packed states, actions, result, and why it was stopped if it was.
-    """
+    @property
+    def num_outputs(self) -> int: ...
+
+    def scores(self, inputs: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
+        """Return a row of scores for each row of inputs."""
+
+def Network(layers: Sequence[tuple[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], str, float]], precision: str) -> Scorer:
+    """Return a network: (weights, biases, activation, slope) of each layer."""
+
+class Trees(Scorer):
+    """A tree ensemble."""
+
+    def __init__(self, *, num_inputs: int, num_outputs: int, roots: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], features: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], thresholds: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], left: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], right: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], base: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], input_precision: str, sum_precision: str, base_last: bool, divide_by: float) -> None: ...
+
+class Rules(Scorer):
+    """Rules with weights."""
+
+    def __init__(self, num_inputs: int, num_outputs: int, *, atoms: Sequence[tuple[int, float]], rules: Sequence[tuple[bool, Sequence[tuple[int, bool]]]], weights: Sequence[tuple[int, int, float]], base: Sequence[float]) -> None: ...
 
 class Policy:
     """Decides for an action in every state."""
 
     def decide(self, task: Task, state: bytes) -> int:
         """Return the number of the action that the policy decides for."""
+
+    def decide_all(self, task: Task, states: bytes) -> list[int]:
+        """Return the numbers of the actions decided for in packed states."""
 
 class FirstPolicy(Policy):
     """Takes the lowest applicable action."""
@@ -132,7 +149,40 @@ class TablePolicy(Policy):
 class CallablePolicy(Policy):
     """Asks a callable of packed state and applicable actions."""
 
-    def __init__(self, decide: Callable) -> None: ...
+    def __init__(self, decide: Callable, decide_all: object | None = None) -> None: ...
+
+class ScoredPolicy(Policy):
+    """Takes the best-scored action."""
+
+    def __init__(self, task: CompiledTask, scorer: Scorer, *, inputs: Sequence[tuple[int, float, float, float]], outputs: Sequence[int], unfiltered: bool) -> None: ...
+
+    def scores(self, task: Task, state: bytes) -> list[float]:
+        """Return the scores of all outputs."""
+
+def explore_states(task: Task, states: bytes, *, max_seconds: float, max_bytes: int, max_states: int, progress: object | None) -> dict:
+    """
+    Return the counts of everything reachable from the given packed states.
+    """
+
+def explore_starts(task: CompiledTask, *, max_seconds: float, max_bytes: int, max_states: int, progress: object | None) -> dict:
+    """
+    Return the counts of everything reachable from the states of the start condition.
+    """
+
+def simulate(task: Task, start: bytes, *, policy: Policy, max_steps: int, seed: int, run: int, max_seconds: float, max_bytes: int) -> tuple:
+    """
+    Return one run: packed states, actions, result, why it was stopped if it was, and the decision that was not applicable, or -1.
+    """
+
+def can_fail(task: Task, policy: Policy, states: bytes, *, max_seconds: float, max_bytes: int, max_states: int, progress: object | None) -> dict:
+    """
+    Return for each packed state whether runs of the policy can fail: 0 no, 1 yes, 2 unknown.
+    """
+
+def nearest_fail(task: Task, policy: Policy, states: bytes, *, max_seconds: float, max_bytes: int, max_states: int, progress: object | None) -> tuple:
+    """
+    Return the packed states and the actions of a shortest failing run from one of the states, or None, and why the search was stopped if it was.
+    """
 
 class Oracle:
     """Decides whether states are safe."""
@@ -144,8 +194,25 @@ class Oracle:
         Return the verdict on a packed state, why it is unknown if it is, and what it cost.
         """
 
-    def certificate(self, state: bytes, *, max_seconds: float, max_bytes: int) -> dict:
-        """Return the evidence for a verdict given before."""
+    def certificate(self, state: bytes, *, max_seconds: float, max_bytes: int, first: int | None = None) -> dict:
+        """
+        Return the evidence for a verdict given before; if it is safe, with `first` as the choice there.
+        """
 
     def deviations(self, state: bytes) -> int | None:
         """Return the least number of differences, or None."""
+
+def fuzz(task: Task, policy: Policy, starts: bytes, *, bias: str, lookahead: int | None, max_steps: int, seed: int, perturb: str, changes: int, workers: int, max_seconds: float, max_bytes: int, progress: object | None) -> dict:
+    """
+    Return fuzzed runs: result, reason, steps, start, the run if it fails, how the start was made; None for runs there was no time for.
+    """
+
+class FaultAnalysis:
+    """Finds the guilty decisions on runs."""
+
+    def __init__(self, oracle: Oracle, radius: int | None) -> None: ...
+
+    def analyse(self, oracle: Oracle, states: bytes, actions: Sequence[int], *, bugs_only: bool, state_seconds: float, max_seconds: float, max_bytes: int, max_states: int, progress: object | None) -> dict:
+        """
+        Return the verdicts on the states and decisions of a run, and its faults: step, outcome, alternatives, whether more may be safe.
+        """

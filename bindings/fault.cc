@@ -1,0 +1,87 @@
+#include <nanobind/stl/optional.h>
+
+#include "bindings.h"
+#include "busy.h"
+#include "fault/fault_analysis.h"
+
+namespace surefoot {
+
+namespace {
+
+const char* name_of(Verdict verdict) {
+    static const char* const names[] = {"unknown", "safe", "unsafe"};
+    return names[static_cast<int>(verdict)];
+}
+
+// (verdict, why it is unknown)
+nb::tuple to_tuple(const FoundVerdict& found) {
+    return nb::make_tuple(name_of(found.verdict), surefoot::name_of(found.stopped));
+}
+
+nb::list to_list(const std::vector<FoundVerdict>& found) {
+    nb::list list;
+    for (const FoundVerdict& one : found) list.append(to_tuple(one));
+    return list;
+}
+
+std::vector<std::uint32_t> numbers_of(const std::vector<ActionId>& actions) {
+    std::vector<std::uint32_t> numbers;
+    for (ActionId action : actions) numbers.push_back(index(action));
+    return numbers;
+}
+
+FaultAnalysis::Ask ask_of(TaskOracle& oracle) {
+    return [&oracle](const Word* state, std::uint64_t spent, Budget& budget) {
+        const Answer answer = oracle.decide(state, budget, spent);
+        return FoundVerdict{answer.verdict, answer.stopped};
+    };
+}
+
+void make_analysis(FaultAnalysis* self, TaskOracle& oracle, std::optional<std::uint64_t> radius) {
+    new (self) FaultAnalysis(oracle.task(), ask_of(oracle), radius);
+}
+
+nb::dict analyse(FaultAnalysis& analysis, TaskOracle& oracle, const nb::bytes& states,
+                 const std::vector<std::uint32_t>& numbers, bool bugs_only, double state_seconds,
+                 double max_seconds, std::uint64_t max_bytes, std::uint64_t max_states,
+                 nb::object progress) {
+    const Busy busy(oracle);
+    const std::vector<Word> words = to_words(oracle.task(), states);
+    std::vector<ActionId> actions;
+    for (std::uint32_t number : numbers) actions.push_back(ActionId{number});
+    if (words.size() != (actions.size() + 1) * oracle.task().words())
+        throw std::invalid_argument("a run has one state more than actions");
+    PythonBudget budget(max_seconds, ~std::uint64_t{0}, ~std::uint64_t{0}, std::move(progress));
+    RunFaults found;
+    {
+        nb::gil_scoped_release let_other_threads_run;
+        found = analysis.analyse(words, actions, bugs_only, {state_seconds, max_states, max_bytes},
+                                 budget.budget());
+    }
+    budget.raise_pending();
+    nb::list faults;
+    for (const Fault& fault : found.faults) {
+        faults.append(
+            nb::make_tuple(fault.step, to_bytes(fault.outcome.data(), fault.outcome.size()),
+                           numbers_of(fault.alternatives), fault.has_unknown_alternatives));
+    }
+    nb::dict result;
+    result["states"] = to_list(found.states);
+    result["decisions"] = to_list(found.decisions);
+    result["faults"] = faults;
+    result["stopped"] = surefoot::name_of(found.stopped);
+    return result;
+}
+
+}  // namespace
+
+void bind_fault(nb::module_& module) {
+    nb::class_<FaultAnalysis>(module, "FaultAnalysis", "Finds the guilty decisions on runs.")
+        .def("__init__", &make_analysis, "oracle"_a, "radius"_a.none(), nb::keep_alive<1, 2>())
+        .def("analyse", &analyse, "oracle"_a, "states"_a, "actions"_a, nb::kw_only(), "bugs_only"_a,
+             "state_seconds"_a, "max_seconds"_a, "max_bytes"_a, "max_states"_a, "progress"_a.none(),
+             "Return the verdicts on the states and decisions of a run, and its faults: step, "
+             "outcome, alternatives, whether more may be safe.");
+}
+
+}  // namespace surefoot

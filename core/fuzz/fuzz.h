@@ -1,0 +1,79 @@
+/*
+  Fuzzing: find runs of the policy that fail.
+
+  What it does: follows runs from given states. Where the environment has a choice it looks ahead
+  over the policy's graph, layer by layer, until the least distance to fail in the last layer is
+  unique, a limit is reached, or a fail state is seen, and goes on from a state of the lookahead
+  that the bias picks: any (uniform), one of the last layer with the least distance (greedy), or
+  any, a state at distance h with a weight of exp(-h). Biases other than uniform go to a fail state
+  that they see.
+  Guarantee: every run is a run of the policy. It is `safe` only if everything the policy can reach
+  from its start was seen and does not fail. Run `k` depends on task, policy, options, seed and `k`
+  only, not on the number of workers.
+  Cost: a decision per state, kept from run to run; one step of a run that sees nothing new is a few
+  reads. When to use it: to find failures fast; verification proves that there are none.
+  Paper: Jain et al. 2025, alg. 1, with a bound on the steps (as printed it may go round for ever).
+
+  Perturbation (Steinmetz et al. 2021, 5.4) makes the states to start from: a state on a run of the
+  policy, with some values changed or some other actions taken.
+*/
+#pragma once
+
+#include <optional>
+
+#include "base/budget.h"
+#include "base/random.h"
+#include "search/policy_graph.h"
+#include "task/layout.h"
+
+namespace surefoot {
+
+enum class Bias : std::uint8_t { uniform, greedy, weighted };
+enum class Perturb : std::uint8_t { none, values, actions, both };
+
+// How a fuzzed run ended; `cut` has a reason.
+enum class RunEnd : std::uint8_t { fail, goal, safe, cut, dead_end, inapplicable };
+enum class CutReason : std::uint8_t { none, steps, exhausted, seconds, memory, interrupted };
+
+struct FuzzOptions {
+    Bias bias = Bias::greedy;
+    std::optional<std::uint64_t> lookahead;  // none: unlimited
+    std::uint64_t max_steps = 1000;
+    std::uint64_t seed = 0;
+    Perturb perturb = Perturb::none;
+    std::uint64_t changes = 1;
+    std::uint64_t workers = 1;
+};
+
+// One change of a perturbed start.
+struct Change {
+    std::int64_t variable;    // -1: an action was taken
+    std::int64_t value;       // the new value, a real as its bits; or the action
+    std::vector<Word> state;  // after it
+};
+
+struct FuzzRun {
+    RunEnd end = RunEnd::cut;
+    CutReason reason = CutReason::none;
+    bool is_done = false;  // false: there was no time for it
+    std::uint64_t steps = 0;
+    std::vector<Word> states;  // of failing runs, else the first only
+    std::vector<ActionId> actions;
+    std::vector<Word> reached;  // of perturbed ones: where the changes began
+    std::vector<Change> changes;
+};
+
+struct FuzzResult {
+    std::vector<FuzzRun> runs;
+    std::uint64_t states = 0;     // different ones, in all runs
+    std::uint64_t decisions = 0;  // of how many of them the policy's decision was needed
+    std::uint64_t bytes = 0;
+    StopReason stopped = StopReason::none;
+};
+
+// Run `k` starts in state `k` of `starts` or, perturbed, near a run from there. `layout` is needed
+// to change values. Throws the error of the first run that met one.
+FuzzResult fuzz(const Task& task, Policy& policy, const std::vector<Word>& starts,
+                const Layout* layout, const FuzzOptions& options, Budget& budget);
+
+}  // namespace surefoot
