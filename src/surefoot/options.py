@@ -40,14 +40,77 @@ class ExploreOptions(BudgetOptions):
 class SimulateOptions(BudgetOptions):
     """Which runs to simulate."""
 
-    policy: str = "random"
-    """who picks the actions: random or first"""
     runs: int | None = None
     """how many runs; if not given, one for each given state, else one"""
     max_steps: int = 100
     """cut a run after this many steps"""
     seed: int = 0
     """same seed, task and policy: same runs, on any machine"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FuzzOptions(BudgetOptions):
+    """How to look for runs of the policy that fail."""
+
+    runs: int = 1_000
+    """how many runs to try"""
+    bias: str = "greedy"
+    """how to pick an outcome: uniform, greedy (nearest to fail) or weighted (near ones likelier)"""
+    lookahead: int | None = None
+    """how many steps to look ahead when picking an outcome; if not given, as far as needed"""
+    max_steps: int = 1_000
+    """cut a run after this many steps"""
+    perturb: str = "none"
+    """start near runs of the policy, not in start states: none, values, actions or both changed"""
+    changes: int = 1
+    """how many values or actions to change for each run, with --perturb"""
+    workers: int | None = None
+    """how many threads; if not given, one for each processor. The runs are the same"""
+    seed: int = 0
+    """same seed, task, policy and options: same runs, on any machine, with any number of workers"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FaultOptions(BudgetOptions):
+    """How to find the guilty decisions on failing runs."""
+
+    oracle: str = "lazy_attractor"
+    """which algorithm decides whether states are safe"""
+    radius: int | None = None
+    """how often a safe run may differ from the policy; if not given, or infinite, any policy will
+    do"""
+    bugs_only: bool = False
+    """only tell which states are bugs: do not look at the outcomes of decisions"""
+    deviations: bool = False
+    """also tell how few differences from the policy keep the state of each fault safe"""
+    state_seconds: float = 10.0
+    """give up a question about a state after this many seconds"""
+    max_states: int = 100_000_000
+    """give up a question about a state when it has stored this many new states"""
+    seed: int = 0
+    """same seed, task, policy and options: same faults"""
+
+    def __post_init__(self) -> None:
+        if _is_infinite(self.radius):
+            object.__setattr__(self, "radius", None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluateOptions(BudgetOptions):
+    """How thoroughly to evaluate a policy."""
+
+    starts: int = 10_000
+    """how many start states: all of them if there are no more, else this many drawn uniformly"""
+    max_states: int = 20_000_000
+    """decide start states by enumeration until this many states are stored, the others by runs"""
+    sample_runs: int = 100
+    """how many runs for each start state that enumeration does not decide"""
+    max_steps: int = 1_000
+    """cut a run after this many steps"""
+    workers: int | None = None
+    """how many threads for runs; if not given, one for each processor. The runs are the same"""
+    seed: int = 0
+    """same seed, task, policy and options: same start states and runs"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,7 +224,12 @@ def _text(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 
+def _flag(value: Any) -> bool | None:
+    return value if isinstance(value, bool) else None
+
+
 _KINDS: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "bool": (_flag, "true or false"),
     "int": (whole, "a whole number from 0 to 2^64 - 1"),
     "float": (_real, "a finite number of at least 0"),
     "str": (_text, "text"),

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from surefoot import _core
-from surefoot.errors import InputError, OutOfBudget, nearest_hint, quoted
-from surefoot.options import SimulateOptions, chosen
+from surefoot.errors import InputError, OutOfBudget
+from surefoot.options import MAX_INT, SimulateOptions, chosen
+from surefoot.policies import Policy, as_policy
+from surefoot.policies.decisions import ask_core
 from surefoot.results import Run, SimulateResult
 from surefoot.tasks import require_task
 from surefoot.tasks.python_task import PythonTask
 from surefoot.tasks.state import listed
-from surefoot.tasks.task import Task, split_states
+from surefoot.tasks.task import Task
 
-POLICIES = ("random", "first")
 MAX_RUNS = 1_000_000  # all runs are kept in memory
 
 
@@ -23,24 +24,20 @@ def simulate(
     task: Task | PythonTask,
     states: Iterable[Mapping[str, Any]] | None = None,
     *,
+    policy: Any = "random",
     options: SimulateOptions | None = None,
     **changes: Any,
 ) -> SimulateResult:
-    """Return runs of a simple policy: ``random`` (any applicable action) or ``first`` (the lowest).
+    """Return runs of a policy, with the environment's choices at random.
 
-    Run ``k`` starts in ``states[k]``, round and round, or in a start state drawn uniformly. It
+    The policy ``random`` is another one for each run, ``random?seed=3`` the same for all. Run ``k`` starts in ``states[k]``, round and round, or in a start state drawn uniformly. It
     depends on (task, policy, seed, k) only. If ``runs`` is not given there is one run for each of
     ``states``, or one. Options are those of :class:`SimulateOptions`, also as keywords, which win
     over ``options``.
     """
     task = require_task(task)
     how = chosen(SimulateOptions, options, changes)
-    if how.policy not in POLICIES:
-        raise InputError(
-            "unknown-policy",
-            f"there is no policy {quoted(how.policy)}",
-            hint=nearest_hint(how.policy, POLICIES) or "policies are: random, first",
-        )
+    policy_of = _policies(policy, task, how.seed)
     if how.runs is not None and how.runs > MAX_RUNS:
         raise InputError(
             "bad-option", f"runs must be at most {MAX_RUNS:,}", hint="use --seed for more"
@@ -48,8 +45,16 @@ def simulate(
     begin = time.perf_counter()
     starts = _starts(task, states, how)
     count = len(starts) if how.runs is None else how.runs
-    runs = tuple(_run(task, starts[k % len(starts)], k, how, begin) for k in range(count))
+    runs = tuple(_run(policy_of(k), starts[k % len(starts)], k, how, begin) for k in range(count))
     return SimulateResult(runs, time.perf_counter() - begin)
+
+
+def _policies(policy: Any, task: Task | PythonTask, seed: int) -> Callable[[int], Policy]:
+    """Return which policy each run has."""
+    if policy == "random":
+        return lambda number: as_policy(policy, task, seed=(seed + number) % (MAX_INT + 1))
+    same = as_policy(policy, task, seed=seed)
+    return lambda number: same
 
 
 def _starts(
@@ -65,24 +70,27 @@ def _starts(
     return packed
 
 
-def _run(
-    task: Task | PythonTask, start: bytes, number: int, how: SimulateOptions, begin: float
-) -> Run:
-    try:
-        packed, actions, result, stopped = _core.simulate(
-            task.core,
-            start,
-            policy=how.policy,
-            max_steps=how.max_steps,
-            seed=how.seed,
-            run=number,
-            max_seconds=how.max_seconds - (time.perf_counter() - begin),
-            max_bytes=how.max_bytes,
-        )
-    except _core.ModelError as error:
-        raise task.model_error(error) from None
+def _run(policy: Policy, start: bytes, number: int, how: SimulateOptions, begin: float) -> Run:
+    task = policy.task
+    packed, actions, result, stopped, inapplicable = ask_core(
+        task,
+        _core.simulate,
+        task.core,
+        start,
+        policy=policy.core,
+        max_steps=how.max_steps,
+        seed=how.seed,
+        run=number,
+        max_seconds=how.max_seconds - (time.perf_counter() - begin),
+        max_bytes=how.max_bytes,
+    )
     if stopped:
         raise OutOfBudget(f"out-of-{stopped}", f"ran out of {stopped} in run {number}")
     names = task.actions
-    states = tuple(task.unpack(one) for one in split_states(packed, task.core.words))
-    return Run(number, states, tuple(names[a] for a in actions), result)
+    return Run(
+        number,
+        tuple(task.unpack_all(packed)),
+        tuple(names[a] for a in actions),
+        result,
+        reason=names[inapplicable] if result == "inapplicable" else None,
+    )

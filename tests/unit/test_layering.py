@@ -26,6 +26,9 @@ LAYERS = [
         "verify",
         "evaluate",
         "certificates",
+        "findings",
+        "minimise",
+        "replay",
         "train",
     },
     {"loop"},
@@ -47,7 +50,6 @@ HEAVY = {
     "ray",
     "stormpy",
     "oxidd",
-    "numpy",
 }
 
 FILES = sorted(PACKAGE.rglob("*.py"))

@@ -4,7 +4,7 @@ import numpy
 import pytest
 
 from surefoot import DoctorOptions, ExploreOptions, InputError, SimulateOptions, domain, examine
-from surefoot.options import MAX_INT, chosen
+from surefoot.options import MAX_INT, FaultOptions, FuzzOptions, chosen
 
 HUGE = 10**5000
 
@@ -52,8 +52,6 @@ BAD_SECONDS = [-1, float("nan"), float("inf"), "3", True, None, HUGE, [1]]
         *[("memory_mb", value) for value in BAD_INTS],
         *[("runs", value) for value in BAD_INTS if value is not None],
         *[("max_seconds", value) for value in BAD_SECONDS],
-        ("policy", 3),
-        ("policy", None),
     ],
     ids=lambda value: str(value)[:9] if value not in (HUGE, -HUGE) else "huge",
 )
@@ -79,3 +77,25 @@ def test_the_doctor_checks_too():
         with pytest.raises(InputError) as caught:
             examine(task, **changes)
         assert caught.value.code == code
+
+
+@pytest.mark.parametrize(
+    "name, value",
+    [("bias", 3), ("bias", None), ("perturb", True), ("lookahead", -1), ("runs", None)],
+)
+def test_bad_values_of_fuzzing_name_the_option(name, value):
+    with pytest.raises(InputError) as caught:
+        chosen(FuzzOptions, None, {name: value})
+    assert caught.value.code == "bad-option"
+    assert name in caught.value.message
+
+
+@pytest.mark.parametrize("value", [1, 0, "yes", None])
+def test_flags_are_true_or_false(value):
+    with pytest.raises(InputError, match="bugs_only must be true or false"):
+        chosen(FaultOptions, None, {"bugs_only": value})
+
+
+@pytest.mark.parametrize("radius", [float("inf"), "inf", None])
+def test_an_infinite_radius_is_none(radius):
+    assert chosen(FaultOptions, None, {"radius": radius}).radius is None

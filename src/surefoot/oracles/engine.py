@@ -75,13 +75,21 @@ class Engine:
             make_certificate=lambda: self.certificate(packed, claim, options),
         )
 
-    def certificate(self, packed: bytes, claim: Claim, options: DecideOptions) -> Certificate:
-        """Return the certificate of a claim that the algorithm made. Raises OutOfBudget."""
+    def certificate(
+        self, packed: bytes, claim: Claim, options: DecideOptions, *, first: int | None = None
+    ) -> Certificate:
+        """Return the certificate of a claim that the algorithm made. Raises OutOfBudget.
+
+        With ``first``, the number of an action all of whose outcomes are known to be safe, it is a
+        certificate of a safe state in which this action is taken.
+        """
+        chosen = {} if first is None else {"first": first}
         made: Mapping[str, Any] = self.ask(
             self.algorithm.certificate,
             packed,
             max_seconds=options.max_seconds,
             max_bytes=options.max_bytes,
+            **chosen,
         )
         if made.get("stopped"):
             raise OutOfBudget(

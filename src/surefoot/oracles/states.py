@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from surefoot import _core
 from surefoot.errors import InputError, OutOfBudget
-from surefoot.options import BudgetOptions
+from surefoot.options import MAX_INT, BudgetOptions
 from surefoot.tasks.python_task import PythonTask
 from surefoot.tasks.sampling import check_draw
 from surefoot.tasks.state import State
@@ -98,10 +98,10 @@ def _walk(
     task: Task | PythonTask, start: bytes, number: int, *, seed: int, max_seconds: float
 ) -> list[bytes]:
     try:
-        packed, _, _, stopped = _core.simulate(
+        packed, _, _, stopped, _ = _core.simulate(
             task.core,
             start,
-            policy="random",
+            policy=_core.RandomPolicy((seed + number) % (MAX_INT + 1)),  # another one for each walk
             max_steps=WALK_STEPS,
             seed=seed,
             run=number,

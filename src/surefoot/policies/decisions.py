@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from surefoot import _core
 from surefoot.errors import InputError, nearest_hint, printable, quoted, shown
 from surefoot.tasks.python_task import PythonTask
 from surefoot.tasks.state import State
@@ -64,6 +65,12 @@ def policy_error(task: Task | PythonTask, error: Exception) -> InputError:
     state = task.unpack(packed)
     if kind == "nothing-to-decide":
         return InputError("nothing-to-decide", f"no action can be decided on, {_where(state)}")
+    if kind == "no-number":
+        return InputError(
+            "policy-no-number",
+            f"the score of {quoted(task.actions[number])} is not a number, {_where(state)}",
+            hint="a weight or an input is too large for the policy's precision",
+        )
     if kind == "no-decision":
         return InputError("policy-no-decision", f"the policy has no decision, {_where(state)}")
     applicable = [name for name in task.applicable(state) if name not in task.silent]
@@ -72,3 +79,13 @@ def policy_error(task: Task | PythonTask, error: Exception) -> InputError:
 
 def _where(state: State) -> str:
     return f"in state {printable(str(state), MAX_STATE_TEXT)}"
+
+
+def ask_core(task: Task | PythonTask, call: Callable[..., Any], *args: Any, **options: Any) -> Any:
+    """Return what the core answers; errors of model and policy come out as InputError."""
+    try:
+        return call(*args, **options)
+    except _core.ModelError as error:
+        raise task.model_error(error) from None
+    except _core.PolicyError as error:
+        raise policy_error(task, error) from None

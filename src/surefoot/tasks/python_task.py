@@ -223,6 +223,10 @@ class PythonTask:
             return State(tuple(value), tuple(value.values()), packed)
         return State(self._names_of(value), value if isinstance(value, tuple) else (value,), packed)
 
+    def unpack_all(self, packed: bytes) -> list[State]:
+        """Return the states that stand one after the other in ``packed``."""
+        return [self.unpack(packed[at : at + 8]) for at in range(0, len(packed), 8)]
+
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the variables, as the first state that was met has them."""
@@ -237,7 +241,7 @@ class PythonTask:
         """Return the values of packed states that stand one after the other, a list for each
         variable.
         """
-        states = [self.unpack(packed[at : at + 8]) for at in range(0, len(packed), 8)]
+        states = self.unpack_all(packed)
         return [[state[name] for state in states] for name in self.names]
 
     def own_state(self, values: Mapping[str, Any]) -> Any:
@@ -293,11 +297,16 @@ class PythonTask:
 
     def sample_starts(self, count: int, *, seed: int = 0, max_seconds: float = 60.0) -> list[State]:
         """Return ``count`` start states drawn uniformly by index."""
+        return self.unpack_all(self.draw_starts(count, seed=seed, max_seconds=max_seconds))
+
+    def draw_starts(self, count: int, *, seed: int = 0, max_seconds: float = 60.0) -> bytes:
+        """Return what ``sample_starts`` does as packed states, one after the other."""
         count, seed = check_draw(count, seed)
         starts = self._start_states()
         if not starts:
             raise self._no_start()
-        return [self.state(starts[i]) for i in draw_positions(count, total=len(starts), seed=seed)]
+        drawn = draw_positions(count, total=len(starts), seed=seed)
+        return b"".join(self.packed(starts[i]) for i in drawn)
 
     def _no_start(self) -> InputError:
         return InputError("no-start-state", "the task has no start state")

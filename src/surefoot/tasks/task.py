@@ -223,9 +223,13 @@ class Task:
         or, if that takes too much memory, by listing them; reals by rejection. Raises InputError if
         there is no start state and OutOfBudget if neither works in time.
         """
+        return self.unpack_all(self.draw_starts(count, seed=seed, max_seconds=max_seconds))
+
+    def draw_starts(self, count: int, *, seed: int = 0, max_seconds: float = 60.0) -> bytes:
+        """Return what ``sample_starts`` does as packed states, one after the other."""
         count, seed = check_draw(count, seed)
         if self._starts is not None:
-            return self._sample_listed(count, seed)
+            return self._draw_listed(count, seed)
         packed, stopped = self._ask(
             self.core.sample_starts,
             count=count,
@@ -244,14 +248,14 @@ class Task:
             )
         if count and not packed:
             raise self._no_start()
-        return self.unpack_all(packed)
+        return bytes(packed)
 
-    def _sample_listed(self, count: int, seed: int) -> list[State]:
+    def _draw_listed(self, count: int, seed: int) -> bytes:
         assert self._starts is not None
         listed = split_states(self._starts, self.core.words)
         if not listed:
             raise self._no_start()
-        return [self.unpack(listed[i]) for i in draw_positions(count, total=len(listed), seed=seed)]
+        return b"".join(listed[i] for i in draw_positions(count, total=len(listed), seed=seed))
 
     def _no_start(self) -> InputError:
         return InputError(

@@ -118,6 +118,10 @@ def test_runs_go_where_the_definition_says():
             assert action in Tuples().actions(state.values_tuple)
             assert after.values_tuple in Tuples().outcomes(state.values_tuple, action)
         last = run.states[-1].values_tuple
+        if run.result == "cut":  # a policy that is a function may go round in a circle
+            assert run.steps == 100
+            assert Tuples().actions(last)
+            continue
         expected = (
             "fail" if Tuples().is_fail(last) else "goal" if Tuples().is_goal(last) else "dead_end"
         )
@@ -151,7 +155,7 @@ def test_no_start_and_no_outcome():
         with pytest.raises(InputError) as caught:
             call(PythonTask(Stuck()))
         assert caught.value.code == "no-outcome"
-        assert '"right"' in caught.value.message
+        assert '"right"' in caught.value.message or '"stay"' in caught.value.message
 
 
 NOT_CALLABLE = type("NotCallable", (Tuples,), {"actions": ["up"]})

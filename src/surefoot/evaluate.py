@@ -1,0 +1,156 @@
+"""Evaluate: from which start states may the policy fail, and how often does it reach the goal?"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from surefoot import _core
+from surefoot.errors import InputError, OutOfBudget
+from surefoot.fuzz import fuzz
+from surefoot.options import EvaluateOptions, chosen
+from surefoot.policies import Policy, as_policy
+from surefoot.policies.decisions import ask_core
+from surefoot.results import EvaluateResult, FuzzResult
+from surefoot.tasks import require_task
+from surefoot.tasks.python_task import PythonTask
+from surefoot.tasks.task import Task, split_states
+
+CANNOT, CAN, UNKNOWN = range(3)  # the core's answers: may runs from here fail?
+LIST_SECONDS = 10.0  # to see whether all start states are few enough
+ProgressCallback = Callable[[int, int, int, int, float], object]
+
+
+def evaluate(
+    task: Task | PythonTask,
+    policy: Any,
+    *,
+    options: EvaluateOptions | None = None,
+    progress: ProgressCallback | None = None,
+    **changes: Any,
+) -> EvaluateResult:
+    """Return from which fraction of start states the policy may fail, and which fraction of runs
+    reaches the goal.
+
+    What the policy can reach is enumerated once for all start states together. Where that exceeds
+    ``max_states``, or half of the time or memory, the start states that are left are tried with
+    ``sample_runs`` runs each. Options are those of :class:`EvaluateOptions`, also as keywords.
+    """
+    task = require_task(task)
+    how = chosen(EvaluateOptions, options, changes)
+    for name in ("starts", "workers", "max_steps"):
+        if getattr(how, name) == 0:
+            raise InputError("bad-option", f"{name} must be at least 1")
+    return _Evaluation(task, as_policy(policy, task, seed=how.seed), how, progress).run()
+
+
+class _Evaluation:
+    def __init__(
+        self,
+        task: Task | PythonTask,
+        policy: Policy,
+        how: EvaluateOptions,
+        progress: ProgressCallback | None,
+    ) -> None:
+        self.task = task
+        self.policy = policy
+        self.how = how
+        self.progress = progress
+        self.begin = time.perf_counter()
+
+    @property
+    def seconds_left(self) -> float:
+        return max(self.how.max_seconds - (time.perf_counter() - self.begin), 0.0)
+
+    def run(self) -> EvaluateResult:
+        """Return the result."""
+        starts, are_all = self._starts()
+        found = ask_core(
+            self.task,
+            _core.can_fail,
+            self.task.core,
+            self.policy.core,
+            b"".join(starts),
+            max_seconds=self.seconds_left / 2,
+            max_bytes=self.how.max_bytes,
+            max_states=self.how.max_states,
+            progress=self.progress,
+        )
+        answers = list(found["answers"])
+        exhaustive = sum(answer != UNKNOWN for answer in answers)
+        runs = self._runs(starts, seed=self.how.seed)
+        self._mark_failing(runs, answers, list(range(len(starts))))
+        self._try_unknown(starts, answers)
+        unsafe = answers.count(CAN)
+        done = sum(runs.counts.values())
+        goal = runs.counts.get("goal", 0)
+        return EvaluateResult(
+            unsafe_fraction=unsafe / len(starts),
+            goal_fraction=goal / done if done else 0.0,
+            starts=len(starts),
+            exhaustive=exhaustive,
+            unsafe=unsafe,
+            all_starts=are_all,
+            runs=done,
+            goal=goal,
+            fail=runs.counts.get("fail", 0),
+            states=found["states"],
+            seconds=time.perf_counter() - self.begin,
+            stopped=found["stopped"] or runs.stopped,
+        )
+
+    def _starts(self) -> tuple[list[bytes], bool]:
+        """Return packed start states, and whether these are all there are."""
+        everything = self._all_starts()
+        if everything is not None:
+            return everything, True
+        drawn = self.task.draw_starts(
+            self.how.starts, seed=self.how.seed, max_seconds=self.seconds_left
+        )
+        return split_states(drawn, self.task.core.words), False
+
+    def _all_starts(self) -> list[bytes] | None:
+        if isinstance(self.task, PythonTask):
+            listed = list(dict.fromkeys(split_states(self.task.start_source(), 1)))
+            return listed if 0 < len(listed) <= self.how.starts else None
+        if self.task.has_start_condition and not self.task.core.has_finite_starts():
+            return None
+        try:
+            found = self.task.list_starts(
+                max_states=self.how.starts, max_seconds=min(LIST_SECONDS, self.seconds_left)
+            )
+        except OutOfBudget:
+            return None
+        return [state.packed for state in found] or None
+
+    def _runs(self, starts: list[bytes], *, seed: int) -> FuzzResult:
+        """Return a run from each of these states, with outcomes drawn uniformly."""
+        return fuzz(
+            self.task,
+            self.policy,
+            self.task.unpack_all(b"".join(starts)),
+            runs=len(starts),
+            bias="uniform",
+            lookahead=1,
+            max_steps=self.how.max_steps,
+            workers=self.how.workers,
+            seed=seed,
+            max_seconds=self.seconds_left,
+            memory_mb=self.how.memory_mb,
+            progress=self.progress,
+        )
+
+    def _try_unknown(self, starts: list[bytes], answers: list[int]) -> None:
+        """Look for failing runs from the start states that were not decided."""
+        for number in range(1, self.how.sample_runs):
+            left = [i for i, answer in enumerate(answers) if answer == UNKNOWN]
+            if not left or not self.seconds_left:
+                return
+            runs = self._runs([starts[i] for i in left], seed=self.how.seed + number)
+            self._mark_failing(runs, answers, left)
+
+    def _mark_failing(self, runs: FuzzResult, answers: list[int], which: list[int]) -> None:
+        for run in runs.failing:
+            for number in (run.run, *run.same):
+                answers[which[number]] = CAN

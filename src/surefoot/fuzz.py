@@ -1,0 +1,185 @@
+"""Fuzz: find runs of the policy that fail."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from surefoot import _core
+from surefoot.errors import InputError, nearest_hint, quoted
+from surefoot.options import FuzzOptions, chosen
+from surefoot.policies import Policy, as_policy
+from surefoot.policies.decisions import ask_core
+from surefoot.results import Change, FuzzResult, Made, Run
+from surefoot.tasks import require_task
+from surefoot.tasks.python_task import PythonTask
+from surefoot.tasks.state import listed
+from surefoot.tasks.task import Task
+
+BIASES = ("uniform", "greedy", "weighted")
+PERTURBATIONS = ("none", "values", "actions", "both")
+MAX_RUNS = 10_000_000  # all runs are kept in memory
+ProgressCallback = Callable[[int, int, int, int, float], object]
+
+
+def fuzz(
+    task: Task | PythonTask,
+    policy: Any,
+    states: Iterable[Mapping[str, Any]] | None = None,
+    *,
+    options: FuzzOptions | None = None,
+    progress: ProgressCallback | None = None,
+    **changes: Any,
+) -> FuzzResult:
+    """Return runs of the policy, looked for where they may fail (Jain et al. 2025, alg. 1).
+
+    Run ``k`` begins in a start state drawn uniformly, or in ``states[k]``, round and round. It
+    depends on (task, policy, options, seed, k) only. A run is ``safe`` if everything that the
+    policy can reach from its start was seen and does not fail. Options are those of
+    :class:`FuzzOptions`, also as keywords. ``progress`` is called about ten times a second with
+    states, runs done, 0, 0 and seconds.
+    """
+    task = require_task(task)
+    how = _checked(chosen(FuzzOptions, options, changes), task)
+    policy = as_policy(policy, task, seed=how.seed)
+    begin = time.perf_counter()
+    starts = _starts(task, states, how)
+    found = ask_core(
+        task,
+        _core.fuzz,
+        task.core,
+        policy.core,
+        starts,
+        bias=how.bias,
+        lookahead=how.lookahead,
+        max_steps=how.max_steps,
+        seed=how.seed,
+        perturb=how.perturb,
+        changes=how.changes,
+        workers=num_workers(policy, how.workers),
+        max_seconds=max(how.max_seconds - (time.perf_counter() - begin), 0.0),
+        max_bytes=how.max_bytes,
+        progress=progress,
+    )
+    return _result(task, found, asked=how.runs, seconds=time.perf_counter() - begin)
+
+
+def num_workers(policy: Policy, workers: int | None) -> int:
+    """Return how many threads to use: by default one for each processor, but one alone where
+    Python code steps or decides, which runs on one thread at a time.
+    """
+    if workers is not None:
+        return workers
+    is_python = isinstance(policy.task, PythonTask) or isinstance(policy.core, _core.CallablePolicy)
+    return 1 if is_python else len(os.sched_getaffinity(0))
+
+
+# -- options -----------------------------------------------------------------------------------
+
+
+def _checked(how: FuzzOptions, task: Task | PythonTask) -> FuzzOptions:
+    _check_word("bias", how.bias, BIASES)
+    _check_word("perturb", how.perturb, PERTURBATIONS)
+    for name in ("runs", "lookahead", "workers", "changes"):
+        if getattr(how, name) == 0:
+            raise InputError("bad-option", f"{name} must be at least 1")
+    if how.runs > MAX_RUNS:
+        raise InputError(
+            "bad-option", f"runs must be at most {MAX_RUNS:,}", hint="use another seed for more"
+        )
+    if isinstance(task, PythonTask) and how.perturb in ("values", "both"):
+        raise InputError(
+            "bad-option",
+            "Python code defines the task: nobody knows which values its variables may have",
+            hint="perturb actions",
+        )
+    return how
+
+
+def _check_word(option: str, given: str, known: tuple[str, ...]) -> None:
+    if given not in known:
+        raise InputError(
+            "bad-option",
+            f"{option} must be one of {', '.join(known)}, not {quoted(given)}",
+            hint=nearest_hint(given, known),
+        )
+
+
+def _starts(
+    task: Task | PythonTask, states: Iterable[Mapping[str, Any]] | None, how: FuzzOptions
+) -> bytes:
+    """Return the packed states that the runs begin in, one after the other."""
+    if states is None:
+        return task.draw_starts(how.runs, seed=how.seed, max_seconds=how.max_seconds)
+    given = [task.packed(state) for state in listed(states)]
+    if not given:
+        raise InputError("no-start-state", "there is no state to start from")
+    return b"".join(given[k % len(given)] for k in range(how.runs))
+
+
+# -- the core's runs ---------------------------------------------------------------------------
+
+
+def _result(
+    task: Task | PythonTask, found: Mapping[str, Any], *, asked: int, seconds: float
+) -> FuzzResult:
+    done = [(number, raw) for number, raw in enumerate(found["runs"]) if raw is not None]
+    return FuzzResult(
+        failing=_distinct(task, done),
+        counts=dict(Counter(raw[0] for _, raw in done)),
+        asked=asked,
+        steps=sum(raw[2] for _, raw in done),
+        policy_calls=found["decisions"],
+        states=found["states"],
+        seconds=seconds,
+        stopped=found["stopped"] or None,
+        make_runs=lambda: tuple(_run(task, number, raw) for number, raw in done),
+    )
+
+
+def _distinct(task: Task | PythonTask, done: list[tuple[int, Any]]) -> tuple[Run, ...]:
+    """Return the failing runs, those that are equal to an earlier one as its number only."""
+    same: dict[Any, list[int]] = {}
+    first: dict[Any, Any] = {}
+    for number, raw in done:
+        if raw[4] is None:
+            continue
+        key = (raw[4][0], tuple(raw[4][1]))
+        same.setdefault(key, []).append(number)
+        first.setdefault(key, raw)
+    return tuple(
+        _run(task, numbers[0], first[key], same=tuple(numbers[1:])) for key, numbers in same.items()
+    )
+
+
+def _run(
+    task: Task | PythonTask, number: int, raw: tuple[Any, ...], *, same: tuple[int, ...] = ()
+) -> Run:
+    result, reason, steps, start, failing, made = raw
+    packed, actions = failing if failing is not None else (start, ())
+    return Run(
+        run=number,
+        states=tuple(task.unpack_all(packed)),
+        actions=tuple(task.actions[a] for a in actions),
+        result=result,
+        reason=reason or None,
+        num_steps=steps,
+        made=None if made is None else _made(task, *made),
+        same=same,
+    )
+
+
+def _made(task: Task | PythonTask, reached: bytes, changes: list[Any]) -> Made:
+    return Made(task.unpack(reached), tuple(_change(task, *change) for change in changes))
+
+
+def _change(task: Task | PythonTask, variable: int, value: int, packed: bytes) -> Change:
+    state = task.unpack(packed)
+    if variable < 0:
+        return Change(state, action=task.actions[value])
+    assert isinstance(task, Task)  # only there values are changed
+    changed = task.variables[variable]
+    return Change(state, variable=changed.name, value=state[changed.name])

@@ -1,0 +1,190 @@
+"""What fault analysis returns: guilty decisions, bugs, and what stayed unknown."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from surefoot.errors import printable
+from surefoot.results.answers import Deviations
+from surefoot.results.common import Result, counted
+from surefoot.results.runs import Run
+
+if TYPE_CHECKING:
+    from surefoot.certificates import Certificate
+
+
+@dataclass(frozen=True)
+class Certificates:
+    """The evidence for a fault: the outcome is unsafe, and with each alternative the state is safe.
+
+    With an alternative ``b`` the certificate says that the state is safe, by taking ``b`` there.
+    """
+
+    outcome: Certificate
+    alternatives: dict[str, Certificate]
+
+
+@dataclass(frozen=True)
+class Fault(Result):
+    """A decision of the policy that may leave the safe region.
+
+    ``state`` is safe, ``action`` is what the policy does there, and ``outcome`` is one possible
+    result from which fail can no longer be avoided. ``alternatives`` are the safe actions. It was
+    found at ``step`` of ``run``; ``runs`` are the numbers of all runs that it is on. With a
+    ``radius``, safe means safe within that many differences from the policy.
+    """
+
+    state: Any
+    action: str
+    outcome: Any
+    alternatives: tuple[str, ...]
+    run: Run
+    step: int
+    runs: tuple[int, ...]
+    radius: int | None = None
+    has_unknown_alternatives: bool = False
+    deviations: Deviations | None = None
+    make_certificates: Callable[[], Certificates] | None = field(
+        default=None, compare=False, repr=False
+    )
+
+    @functools.cached_property
+    def certificates(self) -> Certificates:
+        """The evidence, made when first asked for. Raises OutOfBudget if that takes too long."""
+        if self.make_certificates is None:
+            raise ValueError("this fault has no certificates")
+        return self.make_certificates()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fault as plain data; its run by number."""
+        content: dict[str, Any] = {
+            "state": self.state.to_dict(),
+            "action": self.action,
+            "outcome": self.outcome.to_dict(),
+            "alternatives": list(self.alternatives),
+            "run": self.run.run,
+            "step": self.step,
+            "runs": list(self.runs),
+        }
+        if self.has_unknown_alternatives:
+            content["has_unknown_alternatives"] = True
+        if self.run.made is not None:
+            content["known_reachable"] = False
+        if self.deviations is not None:
+            content["deviations"] = self.deviations.to_dict()["deviations"]
+            if self.deviations.reason is not None:
+                content["deviations_reason"] = self.deviations.reason
+        return content
+
+    def __str__(self) -> str:
+        instead = ", ".join(map(printable, self.alternatives))
+        more = " (more may be safe)" if self.has_unknown_alternatives else ""
+        number = "" if self.deviations is None else f"; deviations {self.deviations.text}"
+        return (
+            f"fault: {printable(self.action)} in {self.state}\n"
+            f"  may lead to {self.outcome}, which is unsafe\n"
+            f"  safe instead: {instead}{more}{number}"
+        )
+
+
+@dataclass(frozen=True)
+class Bug(Result):
+    """A safe state from which the policy may still reach fail: ``step`` of ``run``."""
+
+    state: Any
+    run: int
+    step: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the bug as plain data."""
+        return {"state": self.state.to_dict(), "run": self.run, "step": self.step}
+
+    def __str__(self) -> str:
+        return f"bug: {self.state} (run {self.run}, step {self.step})"
+
+
+@dataclass(frozen=True)
+class Unknown(Result):
+    """A question that stayed open: whether a state is safe, or whether its decision is a fault.
+
+    ``what`` is ``state`` or ``decision``; ``reason`` is what ran out.
+    """
+
+    state: Any
+    what: str
+    reason: str
+    run: int
+    step: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the question as plain data."""
+        return {
+            "state": self.state.to_dict(),
+            "what": self.what,
+            "reason": self.reason,
+            "run": self.run,
+            "step": self.step,
+        }
+
+    def __str__(self) -> str:
+        return f"unknown ({self.reason}): the {self.what} {self.state}"
+
+
+@dataclass(frozen=True)
+class FaultsResult(Result):
+    """Faults, bugs and unknowns of failing runs, each once.
+
+    ``unavoidable`` are the numbers of runs whose first state is unsafe: whatever the policy had
+    done, fail could not have been avoided surely. ``undecided`` are runs without a fault that have
+    an unknown. ``stopped`` is what ran out for the analysis as a whole, if something did.
+    """
+
+    faults: tuple[Fault, ...]
+    bugs: tuple[Bug, ...]
+    unknown: tuple[Unknown, ...]
+    runs: int
+    unavoidable: tuple[int, ...]
+    undecided: tuple[int, ...]
+    seconds: float
+    stopped: str | None = None
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """How many there are of each."""
+        return {
+            "runs": self.runs,
+            "faults": len(self.faults),
+            "bugs": len(self.bugs),
+            "unknown": len(self.unknown),
+            "unavoidable": len(self.unavoidable),
+            "undecided": len(self.undecided),
+            "seconds": self.seconds,
+        }
+
+    @property
+    def summary_text(self) -> str:
+        """The summary in words."""
+        text = (
+            f"{counted(self.runs, 'failing run')}: {counted(len(self.faults), 'fault')}, "
+            f"{counted(len(self.bugs), 'bug')}, {len(self.unknown):,} unknown"
+        )
+        if self.unavoidable:
+            text += f"; {counted(len(self.unavoidable), 'run')} from an unsafe state"
+        return f"{text}; in {self.seconds:,.3f} s"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data."""
+        return {
+            "faults": [fault.to_dict() for fault in self.faults],
+            "bugs": [bug.to_dict() for bug in self.bugs],
+            "unknown": [one.to_dict() for one in self.unknown],
+            "unavoidable": list(self.unavoidable),
+            "undecided": list(self.undecided),
+            "summary": self.summary,
+        }
+
+    def __str__(self) -> str:
+        return "\n".join([*map(str, self.faults), *map(str, self.unknown), self.summary_text])

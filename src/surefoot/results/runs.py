@@ -1,0 +1,273 @@
+"""What runs a policy: single runs, and what fuzzing and evaluating say about many."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from surefoot.errors import printable
+from surefoot.results.common import Result, counted
+
+RunResult = Literal["fail", "goal", "safe", "dead_end", "inapplicable", "cut"]
+RESULT_WORDS = {
+    "fail": "fail",
+    "goal": "goal",
+    "safe": "safe",
+    "dead_end": "dead end",
+    "inapplicable": "not applicable",
+    "cut": "cut",
+}
+"""how runs end, for people"""
+RESULTS = tuple(RESULT_WORDS)
+
+
+@dataclass(frozen=True)
+class Change:
+    """One change on the way to a perturbed start: a value that was set, or an action taken."""
+
+    state: Any
+    """after the change"""
+    variable: str | None = None
+    value: Any = None
+    action: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the change as plain data."""
+        if self.action is not None:
+            return {"action": self.action, "state": self.state.to_dict()}
+        return {
+            "variable": self.variable,
+            "value": self.value,
+            "state": self.state.to_dict(),
+        }
+
+    def __str__(self) -> str:
+        if self.action is not None:
+            return f"action {printable(self.action)}"
+        return f"{printable(str(self.variable))} = {self.value}"
+
+
+@dataclass(frozen=True)
+class Made:
+    """How a perturbed start was made: from a state that the policy reaches, by changes.
+
+    Nobody knows whether the policy can reach the result; after changes of values not even whether
+    anybody can.
+    """
+
+    reached: Any
+    changes: tuple[Change, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return {
+            "reached": self.reached.to_dict(),
+            "changes": [change.to_dict() for change in self.changes],
+        }
+
+    def __str__(self) -> str:
+        how = ", ".join(map(str, self.changes)) or "no change"
+        return f"made of {self.reached} by {how}"
+
+
+@dataclass(frozen=True)
+class Run(Result):
+    """A run: ``states[i]`` is where ``actions[i]`` was taken.
+
+    The last state is where the run ended, and ``result`` says how; ``reason`` says why it was cut.
+    A fuzzed run that does not fail has its start alone, and ``num_steps``. ``made`` is how a
+    perturbed start was made: such a start is not known to be reachable.
+    """
+
+    run: int
+    states: tuple[Any, ...]
+    actions: tuple[str, ...]
+    result: RunResult
+    reason: str | None = None
+    num_steps: int | None = None
+    made: Made | None = None
+    same: tuple[int, ...] = ()
+    """the numbers of other runs that are equal to this one"""
+
+    @property
+    def start(self) -> Any:
+        """The first state."""
+        return self.states[0]
+
+    @property
+    def steps(self) -> int:
+        """How many actions were taken."""
+        return len(self.actions) if self.num_steps is None else self.num_steps
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all states of the run are there."""
+        return self.steps == len(self.actions)
+
+    @property
+    def is_known_reachable(self) -> bool:
+        """Whether the run begins in a start state."""
+        return self.made is None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the run as plain data."""
+        content: dict[str, Any] = {
+            "run": self.run,
+            "start": self.start.to_dict(),
+            "result": self.result,
+            "steps": self.steps,
+        }
+        if self.reason is not None:
+            content["reason"] = self.reason
+        if self.made is not None:
+            content |= {"made": self.made.to_dict(), "known_reachable": False}
+        if self.same:
+            content["same"] = list(self.same)
+        if self.is_complete:
+            content["states"] = [state.to_dict() for state in self.states]
+            content["actions"] = list(self.actions)
+        return content
+
+    def __str__(self) -> str:
+        because = f" ({self.reason})" if self.reason else ""
+        end = f"{RESULT_WORDS[self.result]}{because} after {counted(self.steps, 'step')}"
+        lines = [f"run {self.run}: {end}", f"  {self.states[0]}"]
+        if self.made is not None:
+            lines.insert(1, f"  not known to be reachable: {self.made}")
+        for action, state in zip(self.actions, self.states[1:], strict=True):
+            lines.append(f"  --{printable(action)}--> {state}")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class SimulateResult(Result):
+    """Runs, and how they ended."""
+
+    runs: tuple[Run, ...]
+    seconds: float
+
+    @property
+    def summary(self) -> dict[str, int]:
+        """How many runs there are and how many ended in which way."""
+        counts = {"runs": len(self.runs), **dict.fromkeys(RESULTS, 0)}
+        for run in self.runs:
+            counts[run.result] += 1
+        return counts
+
+    @property
+    def summary_text(self) -> str:
+        """The summary in words, without zeros: ``2 runs: 1 fail, 1 goal``."""
+        counts = self.summary
+        total = counted(counts["runs"], "run")
+        ends = [f"{counts[end]:,} {word}" for end, word in RESULT_WORDS.items() if counts[end]]
+        return f"{total}: {', '.join(ends)}" if ends else total
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the runs and the summary as plain data."""
+        return {"runs": [run.to_dict() for run in self.runs], "summary": self.summary}
+
+    def __str__(self) -> str:
+        return "\n".join([*map(str, self.runs), self.summary_text])
+
+
+@dataclass(frozen=True)
+class FuzzResult(Result):
+    """What fuzzing found.
+
+    ``failing`` are the distinct failing runs, in the order of their numbers; ``runs`` are all runs,
+    the others with their start only. ``counts`` says how many ended how. ``states`` is
+    the number of different states, ``policy_calls`` that of those in which the policy had to
+    decide. ``asked`` is how many runs were wanted; ``stopped`` what ran out if there are fewer.
+    """
+
+    failing: tuple[Run, ...]
+    counts: Mapping[str, int]
+    asked: int
+    steps: int
+    policy_calls: int
+    states: int
+    seconds: float
+    stopped: str | None = None
+    make_runs: Callable[[], tuple[Run, ...]] = field(default=lambda: (), compare=False, repr=False)
+
+    @functools.cached_property
+    def runs(self) -> tuple[Run, ...]:
+        """All runs, in the order of their numbers."""
+        return self.make_runs()
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """The counts, and what they cost."""
+        return {
+            "runs": sum(self.counts.values()),
+            **{result: self.counts.get(result, 0) for result in RESULTS},
+            "distinct": len(self.failing),
+            "steps": self.steps,
+            "policy_calls": self.policy_calls,
+            "states": self.states,
+            "seconds": self.seconds,
+        }
+
+    @property
+    def summary_text(self) -> str:
+        """The summary in words, without zeros."""
+        parts = [f"{n:,} {RESULT_WORDS[r]}" for r in RESULTS if (n := self.counts.get(r, 0))]
+        text = f"{counted(sum(self.counts.values()), 'run')}: {', '.join(parts) or 'none'}"
+        if self.failing:
+            text += f"; {len(self.failing):,} distinct failing"
+        rate = f", {self.steps / self.seconds:,.0f} steps/s" if self.seconds > 0 else ""
+        return (
+            f"{text}; {counted(self.steps, 'step')}, {counted(self.states, 'state')} "
+            f"in {self.seconds:,.3f} s{rate}"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the runs and the summary as plain data; failing runs have states and actions."""
+        full = {run.run: run for run in self.failing}
+        runs = [full.get(run.run, run).to_dict() for run in self.runs]
+        return {"runs": runs, "summary": self.summary}
+
+    def __str__(self) -> str:
+        return "\n".join([*map(str, self.failing), self.summary_text])
+
+
+@dataclass(frozen=True)
+class EvaluateResult(Result):
+    """How good and how safe a policy is.
+
+    Of ``starts`` start states (all there are if ``all_starts``, else a uniform sample) the policy
+    may fail from ``unsafe``. ``exhaustive`` of them were decided by enumeration of what the policy
+    can reach; for the others some runs were tried: ``unsafe`` counts those where one failed, so
+    ``unsafe_fraction`` is then a lower bound. ``goal`` of ``runs`` runs, one from each start state,
+    reached the goal.
+    """
+
+    unsafe_fraction: float
+    goal_fraction: float
+    starts: int
+    exhaustive: int
+    unsafe: int
+    all_starts: bool
+    runs: int
+    goal: int
+    fail: int
+    states: int
+    seconds: float
+    stopped: str | None = None
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether every start state was decided by enumeration."""
+        return self.exhaustive == self.starts
+
+    def __str__(self) -> str:
+        which = "all" if self.all_starts else "sampled"
+        bound = "" if self.is_exact else "at least "
+        return (
+            f"unsafe {bound}{self.unsafe_fraction:.4g} ({self.unsafe:,} of {self.starts:,} {which} "
+            f"start states; {self.exhaustive:,} decided by enumeration), "
+            f"goal {self.goal_fraction:.4g} ({self.goal:,} of {counted(self.runs, 'run')}) "
+            f"in {self.seconds:,.3f} s"
+        )
