@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from surefoot.options import DecideOptions, DoctorOptions, ExploreOptions, SimulateOptions
     from surefoot.oracles import Oracle, decide
     from surefoot.policies import Policy, load_policy
+    from surefoot.policies.callables import batched
+    from surefoot.policies.convert import convert
+    from surefoot.policies.interface import Interface
+    from surefoot.policies.models import Network, Rules, Trees
     from surefoot.results import Answer, Deviations, ExploreResult, Run, SimulateResult
     from surefoot.simulate import simulate
     from surefoot.tasks import load_task
@@ -62,18 +66,24 @@ __all__ = [
     "ExploreResult",
     "Expr",
     "InputError",
+    "Interface",
+    "Network",
     "Oracle",
     "OutOfBudget",
     "Policy",
     "PythonTask",
+    "Rules",
     "Run",
     "SimulateOptions",
     "SimulateResult",
     "State",
     "SurefootError",
     "Task",
+    "Trees",
     "Unsupported",
+    "batched",
     "ceil",
+    "convert",
     "decide",
     "domain",
     "examine",
@@ -104,6 +114,10 @@ _NAMES_OF = {
     "options": ("DecideOptions", "DoctorOptions", "ExploreOptions", "SimulateOptions"),
     "oracles": ("Oracle", "decide"),
     "policies": ("Policy", "load_policy"),
+    "policies.callables": ("batched",),
+    "policies.convert": ("convert",),
+    "policies.interface": ("Interface",),
+    "policies.models": ("Network", "Rules", "Trees"),
     "results": ("Answer", "Deviations", "ExploreResult", "Run", "SimulateResult"),
     "simulate": ("simulate",),
     "tasks": ("load_task",),

@@ -2,35 +2,55 @@
 
 A :class:`Policy` belongs to one task and decides among the applicable actions that are not silent.
 It is a function: the same state, the same decision. :func:`as_policy` makes one of a table, a
-callable or a name, :func:`load_policy` of what stands on the command line. Policies learned by
-other programs follow.
+callable, a fitted model or a name, :func:`load_policy` of what stands on the command line. What
+learned policies are made of is in ``models``, which file is read by whom in ``formats``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+import hashlib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from surefoot import _core
 from surefoot.errors import InputError, Unsupported, nearest_hint, quoted, shown
 from surefoot.options import MAX_INT, whole
-from surefoot.policies.decisions import Decide, checked_number, policy_error
-from surefoot.policies.tables import Table, read_table
+from surefoot.policies.callables import (
+    Batched,
+    fed,
+    first_of,
+    many,
+    outputs_of,
+    random_of,
+    single,
+    state_rows,
+)
+from surefoot.policies.decisions import policy_error
+from surefoot.policies.tables import Table, read_table, sha256_of
 from surefoot.tasks import require_task
 from surefoot.tasks.python_file import as_script, named_in, split_name
 from surefoot.tasks.python_task import PythonTask
 from surefoot.tasks.task import Task
+
+if TYPE_CHECKING:
+    from surefoot.policies.interface import Interface
+    from surefoot.policies.loaded import Loaded
+    from surefoot.policies.models import Model
 
 BUILT_IN = ("first", "random")
 SEED_SIGN = "?seed="
 
 
 class Policy:
-    """A policy of one task. Make one with ``load_policy``, or give a callable or a table where a
-    policy is wanted.
+    """A policy of one task. Make one with ``load_policy``, or give a callable, a table or a fitted
+    model where a policy is wanted.
 
-    ``name`` is what ``load_policy`` takes, where it came from there; ``sha256`` is that of its
-    file, if it has one.
+    ``name`` is what ``load_policy`` takes, where it came from there; ``file`` and ``sha256`` are of
+    its file, if it has one (several files that belong together have one SHA-256). A learned policy
+    has a ``model`` and the ``interface`` between the task and this. It decides for the best-scored
+    applicable action, or, if it is ``unfiltered``, for the best-scored one of all. ``notes`` say
+    what had to be assumed.
     """
 
     def __init__(
@@ -40,64 +60,209 @@ class Policy:
         *,
         core: Any,
         sha256: str | None = None,
+        file: Path | None = None,
+        model: Model | None = None,
+        interface: Interface | None = None,
+        unfiltered: bool = False,
+        notes: tuple[str, ...] = (),
     ) -> None:
         self.task = task
         self.name = name
         self.core = core
         self.sha256 = sha256
+        self.file = file
+        self.model = model
+        self.interface = interface
+        self.unfiltered = unfiltered
+        self.notes = notes
+        self._batched: Batched | None = None
+        self._scorer: Any = None
 
     def decide(self, state: Any) -> str:
         """Return the action the policy takes. Raises InputError if there is nothing to decide, or
         if the policy's decision cannot be taken.
         """
-        packed = self.task.packed(state)
+        return self._asked(self.core.decide, [state])[0]
+
+    def decide_all(self, states: Iterable[Any]) -> list[str]:
+        """Return the actions the policy takes in many states, faster than one by one."""
+        return self._asked(self.core.decide_all, states)
+
+    def _asked(self, ask: Any, states: Iterable[Any]) -> list[str]:
+        packed = b"".join(map(self.task.packed, states))
         try:
-            number: int = self.core.decide(self.task.core, packed)
+            found = ask(self.task.core, packed)
         except _core.ModelError as error:
             raise self.task.model_error(error) from None
         except _core.PolicyError as error:
             raise policy_error(self.task, error) from None
-        return self.task.actions[number]
+        numbers = [found] if isinstance(found, int) else found
+        names = self.task.actions
+        return [names[number] for number in numbers]
+
+    def scores(self, state: Any) -> dict[str, float]:
+        """Return what the policy thinks of each action it was made for, applicable or not.
+
+        Raises InputError (``no-scores``) for a policy that gives none.
+        """
+        packed = self.task.packed(state)
+        if self.model is not None and self.interface is not None:
+            row = self.scorer.scores(fed(self.interface, self.task, packed))[0]
+            return dict(zip(self.interface.outputs, map(float, row), strict=True))
+        if self._batched is not None:
+            answer = self._batched(state_rows(self.task, packed))
+            if getattr(answer, "ndim", 0) == 2:
+                outputs = outputs_of(self._batched, self.task)
+                return dict(zip(outputs, map(float, answer[0]), strict=True))
+        raise InputError("no-scores", f"policy {quoted(self.name)} gives no scores")
+
+    @property
+    def scorer(self) -> Any:
+        """The core's form of the model, which scores rows of inputs. None without a model."""
+        if self._scorer is None and self.model is not None:
+            self._scorer = self.model.scorer()
+        return self._scorer
 
     def __repr__(self) -> str:
         return f"<Policy {self.name!r} of {self.task.name!r}>"
 
 
-def as_policy(policy: Any, task: Task | PythonTask, *, seed: int = 0) -> Policy:
+# -- from objects ----------------------------------------------------------------------------
+
+
+def as_policy(
+    policy: Any,
+    task: Task | PythonTask,
+    *,
+    seed: int = 0,
+    interface: Any = None,
+    unfiltered: bool | None = None,
+) -> Policy:
     """Return ``policy`` as a policy of the task.
 
-    It may be a Policy of this task; text, which goes to :func:`load_policy`; a mapping from states
-    to names of actions; or a callable that takes a State and returns the name of an action.
+    It may be a Policy of this task; text or a path, which goes to :func:`load_policy`; a mapping
+    from states to names of actions; a callable that takes a State and returns the name of an
+    action; what ``surefoot.batched`` returns; a Network, Trees or Rules; or a fitted model of
+    XGBoost, LightGBM or scikit-learn, or a ``torch.nn.Sequential``.
     """
     task = require_task(task)
     if isinstance(policy, Policy):
         if policy.task is not task:
             raise InputError("policy-other-task", f"{policy!r} is not a policy of {task!r}")
         return policy
-    if isinstance(policy, str):
-        return load_policy(policy, task, seed=seed)
-    return _made_of(policy, task, name=getattr(policy, "__name__", type(policy).__name__))
+    more = {"interface": interface, "unfiltered": unfiltered}
+    if isinstance(policy, str | Path):
+        return load_policy(str(policy), task, seed=seed, **more)
+    name = getattr(policy, "__name__", type(policy).__name__)
+    return _made_of(policy, task, name=name, **more)
 
 
-def load_policy(text: str, task: Task | PythonTask, *, seed: int = 0) -> Policy:
-    """Return the policy ``first``, ``random``, ``FILE.py:NAME`` or of a table ``FILE.jsonl``.
+def _made_of(
+    thing: Any, task: Task | PythonTask, *, name: str, interface: Any, unfiltered: bool | None
+) -> Policy:
+    from surefoot.policies.fitted import loaded_of
+
+    if (loaded := loaded_of(thing, task)) is not None:
+        return _learned(name, task, loaded, interface=interface, unfiltered=unfiltered)
+    _refuse_options(name, interface=interface, unfiltered=unfiltered)
+    if isinstance(thing, Mapping):
+        return _table(name, task, Table.of(thing.items(), task))
+    if isinstance(thing, Batched):
+        made = Policy(task, name, core=many(task, thing))
+        made._batched = thing
+        return made
+    if callable(thing):
+        return Policy(task, name, core=single(task, thing))
+    raise InputError(
+        "not-a-policy",
+        f"{shown(thing)} is not a policy",
+        hint="give a name, a callable from State to the name of an action, or a table of these",
+    )
+
+
+def _learned(
+    name: str,
+    task: Task | PythonTask,
+    loaded: Loaded,
+    *,
+    interface: Any,
+    unfiltered: bool | None,
+    hint: str | None = None,
+) -> Policy:
+    """Return the policy of a model, held against the task."""
+    from surefoot.policies.binding import bound_to, core_of
+    from surefoot.policies.formats import given_interface, with_interface
+
+    loaded = with_interface(loaded, given_interface(interface))
+    loaded = bound_to(loaded, task, hint=hint)
+    assert loaded.interface is not None
+    is_unfiltered = bool(loaded.unfiltered) if unfiltered is None else unfiltered
+    scorer = loaded.model.scorer()
+    core = core_of(task, scorer, loaded.interface, unfiltered=is_unfiltered)
+    policy = Policy(
+        task,
+        name,
+        core=core,
+        model=loaded.model,
+        interface=loaded.interface,
+        unfiltered=is_unfiltered,
+        notes=loaded.notes,
+    )
+    policy._scorer = scorer
+    return policy
+
+
+def _refuse_options(name: str, *, interface: Any, unfiltered: bool | None) -> None:
+    if interface is not None or unfiltered:
+        option = "interface" if interface is not None else "unfiltered"
+        raise InputError(
+            "bad-option",
+            f"{quoted(name)} takes no {option}",
+            hint="networks, trees and rules do",
+        )
+
+
+# -- from text -------------------------------------------------------------------------------
+
+
+def load_policy(
+    text: str | Path,
+    task: Task | PythonTask,
+    *,
+    seed: int = 0,
+    interface: Any = None,
+    unfiltered: bool | None = None,
+) -> Policy:
+    """Return the policy of a file, ``first``, ``random`` or ``FILE.py:NAME``.
 
     ``first`` takes the applicable action that comes first in the task. ``random`` takes one that
     depends on the seed and the state only; ``random?seed=3`` gives the seed with it.
     ``FILE.py:NAME`` runs that file; NAME is a function from State to the name of an action, a
     mapping, or a class without arguments of which objects can be called.
     A table has one ``{"state": {...}, "action": "..."}`` per line.
+
+    Other files are networks, trees and rules. ``interface`` (a file, plain data or an Interface)
+    says which variable feeds which input and which output is which action, where the file itself
+    does not. ``unfiltered``: decide for the best of all actions, applicable or not.
     """
     task = require_task(task)
+    text = str(text)
+    more = {"interface": interface, "unfiltered": unfiltered}
     name, sign, seed_text = text.partition(SEED_SIGN)
-    if text == "first":
-        return Policy(task, text, core=_core.FirstPolicy())
-    if name == "random" and (sign or text == name):
-        return _random(task, _seed(seed_text, text) if sign else seed)
     if (python := split_name(text, what="policy")) is not None:
-        return _of_file(text, task, *python)
+        return _of_python(text, task, *python, **more)
+    is_random = name == "random" and bool(sign or text == name)
+    if text == "first" or is_random or text.endswith(".jsonl"):
+        _refuse_options(text, **more)
+    if text == "first":
+        core = first_of(task) if isinstance(task, PythonTask) else _core.FirstPolicy()
+        return Policy(task, text, core=core)
+    if is_random:
+        return _random(task, _seed(seed_text, text) if sign else seed)
     if text.endswith(".jsonl"):
         return _table(text, task, read_table(text, task))
+    if any(sign in text for sign in "./:\\"):
+        return _of_file(text, task, **more)
     raise _unknown(text)
 
 
@@ -106,6 +271,8 @@ def _random(task: Task | PythonTask, seed: int) -> Policy:
     if number is None:
         raise InputError("bad-option", f"seed must be a whole number, not {shown(seed)}")
     name = f"random{SEED_SIGN}{number}" if number else "random"
+    if isinstance(task, PythonTask):
+        return Policy(task, name, core=random_of(task, number))
     return Policy(task, name, core=_core.RandomPolicy(number))
 
 
@@ -117,52 +284,61 @@ def _seed(text: str, whole_text: str) -> int:
     return int(text)
 
 
-def _of_file(text: str, task: Task | PythonTask, file: Any, name: str) -> Policy:
-    from surefoot.policies.tables import sha256_of
-
+def _of_python(text: str, task: Task | PythonTask, file: Path, name: str, **more: Any) -> Policy:
     found = named_in(file, name)
     with as_script(file):
         made = found() if isinstance(found, type) else found
-    policy = as_policy(made, task) if isinstance(made, Policy) else _made_of(made, task, name=text)
-    policy.name, policy.sha256 = text, sha256_of(file)
+    if isinstance(made, Policy):
+        policy = as_policy(made, task)
+    else:
+        policy = _made_of(made, task, name=text, **more)
+    policy.name, policy.sha256, policy.file = text, sha256_of(file), file
     return policy
 
 
-def _made_of(thing: Any, task: Task | PythonTask, *, name: str) -> Policy:
-    if isinstance(thing, Mapping):
-        return _table(name, task, Table.of(thing.items(), task))
-    if callable(thing):
-        return Policy(task, name, core=_core.CallablePolicy(_asked(task, thing)))
-    raise InputError(
-        "not-a-policy",
-        f"{shown(thing)} is not a policy",
-        hint="give a name, a callable from State to the name of an action, or a table of these",
-    )
+def _of_file(
+    text: str, task: Task | PythonTask, *, interface: Any, unfiltered: bool | None
+) -> Policy:
+    from surefoot.policies.formats import given_interface, read_policy
+
+    path = Path(text)
+    loaded = read_policy(path, interface=given_interface(interface))
+    try:
+        policy = _learned(
+            text, task, loaded, interface=None, unfiltered=unfiltered, hint=_hint_beside(path)
+        )
+    except InputError as error:
+        error.at(file=text)
+        raise
+    policy.file = path
+    policy.sha256 = _sha256_of_all([path, *loaded.files])
+    return policy
+
+
+def _hint_beside(path: Path) -> str | None:
+    """Return where the interface of a network stands, if it stands beside it."""
+    found = path.with_suffix(".jani2nnet")
+    if path.suffix == ".nnet" and found.is_file():
+        return f"its interface stands beside it: give {found}"
+    return None
+
+
+def _sha256_of_all(files: list[Path]) -> str:
+    """Return the SHA-256 of a file, or of those of several files."""
+    digests = [sha256_of(file) for file in files]
+    if len(digests) == 1:
+        return digests[0]
+    return hashlib.sha256("\n".join(digests).encode()).hexdigest()
 
 
 def _table(name: str, task: Task | PythonTask, table: Table) -> Policy:
     core = _core.TablePolicy(task.core, table.states, table.actions)
-    return Policy(task, name, core=core, sha256=table.sha256)
-
-
-def _asked(task: Task | PythonTask, decide: Decide) -> Callable[[bytes, list[int]], int]:
-    """Return the callable as the core takes it: numbers for names, every decision checked."""
-
-    def ask(packed: bytes, applicable: list[int]) -> int:
-        state = task.unpack(packed)
-        return checked_number(task, decide(state), state, applicable)
-
-    return ask
+    file = None if table.sha256 is None else Path(name)
+    return Policy(task, name, core=core, sha256=table.sha256, file=file)
 
 
 def _unknown(text: str) -> InputError | Unsupported:
     hint = nearest_hint(text, BUILT_IN) or (
-        f"policies are: {', '.join(BUILT_IN)}, FILE.py:NAME, or a table FILE.jsonl"
+        f"policies are: {', '.join(BUILT_IN)}, FILE.py:NAME, or a policy file such as truck.onnx"
     )
-    if any(sign in text for sign in "./:\\"):
-        return Unsupported(
-            "policy-file",
-            f"policies from files like {quoted(text)} come with a later release",
-            hint=hint,
-        )
     return InputError("unknown-policy", f"there is no policy {quoted(text)}", hint=hint)

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from surefoot import Description, InputError, Oracle, Policy, PythonTask, Unsupported, load_policy
+from surefoot import Description, InputError, Oracle, Policy, PythonTask, load_policy
 from surefoot.policies import as_policy
 
 
@@ -160,11 +160,20 @@ def test_seeds_that_are_none():
     assert code_of(load_policy, "random", corridor(), seed=-1) == "bad-option"
 
 
-@pytest.mark.parametrize("text", ["truck.onnx", "dir/truck.nnet", "a:b"])
-def test_policies_of_other_programs_follow(text):
-    with pytest.raises(Unsupported) as caught:
+@pytest.mark.parametrize("text", ["truck.onnx", "dir/truck.nnet", "a:b", "truck.pth"])
+def test_files_that_are_not_there(text):
+    with pytest.raises(InputError) as caught:
         load_policy(text, corridor())
-    assert caught.value.code == "policy-file"
+    assert (caught.value.code, caught.value.file) == ("file-not-found", text)
+
+
+def test_files_of_no_known_kind(tmp_path):
+    (tmp_path / "policy.doc").write_text("go right")
+    assert code_of(load_policy, str(tmp_path / "policy.doc"), corridor()) == "unknown-policy-format"
+    (tmp_path / "policy.json").write_text('{"go": "right"}')
+    assert (
+        code_of(load_policy, str(tmp_path / "policy.json"), corridor()) == "unknown-policy-format"
+    )
 
 
 # -- files -------------------------------------------------------------------------------------

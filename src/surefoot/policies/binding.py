@@ -1,0 +1,80 @@
+"""Learned models held against a task."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from surefoot import _core
+from surefoot.errors import InputError
+from surefoot.policies.callables import scored
+from surefoot.policies.interface import Interface, bound
+from surefoot.tasks.python_task import PythonTask
+from surefoot.tasks.task import Task
+
+if TYPE_CHECKING:
+    from surefoot.policies.loaded import Loaded
+    from surefoot.policies.models import Model
+
+
+def bound_to(loaded: Loaded, task: Task | PythonTask, *, hint: str | None = None) -> Loaded:
+    """Return what was loaded with an interface that names every input and output as the task does.
+
+    A model that may have more inputs than it says gets as many as there are.
+    """
+    if loaded.at_least:
+        loaded = _widened(loaded, task)
+    interface = bound(loaded.interface, loaded.model, task, hint=hint)
+    return replace(loaded, interface=interface)
+
+
+def _widened(loaded: Loaded, task: Task | PythonTask) -> Loaded:
+    """Return a model of as many inputs as the interface, or else the task, has.
+
+    Rules have atoms about every input that can change, so without an interface their number is
+    taken for exact.
+    """
+    from surefoot.policies.models import Trees
+
+    model, given = loaded.model, loaded.interface
+    if given is not None and given.inputs:
+        count, notes = len(given.inputs), loaded.notes
+    elif isinstance(model, Trees):
+        count = len(task.names)
+        notes = (*loaded.notes, f"the file does not say that it has {count:,} inputs")
+    else:
+        return loaded
+    if count <= model.num_inputs:
+        return loaded
+    return replace(loaded, model=with_inputs(model, count), notes=notes)
+
+
+def with_inputs(model: Model, count: int) -> Model:
+    """Return the model with more inputs, which it does not look at."""
+    from surefoot.policies.models import Network
+
+    return model if isinstance(model, Network) else replace(model, num_inputs=count)
+
+
+def core_of(task: Task | PythonTask, scorer: Any, interface: Interface, *, unfiltered: bool) -> Any:
+    """Return the core's policy that decides by scores."""
+    if isinstance(task, PythonTask):
+        return scored(task, scorer.scores, interface, unfiltered=unfiltered)
+    positions = {name: position for position, name in enumerate(task.names)}
+    inputs = [
+        (
+            -1 if one.variable is None else positions[one.variable],
+            one.constant or 0.0,
+            one.mean,
+            one.scale,
+        )
+        for one in interface.inputs
+    ]
+    numbers = {name: number for number, name in enumerate(task.actions)}
+    outputs = [numbers[name] for name in interface.outputs]
+    try:
+        return _core.ScoredPolicy(
+            task.core, scorer, inputs=inputs, outputs=outputs, unfiltered=unfiltered
+        )
+    except (ValueError, MemoryError) as error:
+        raise InputError("bad-policy", f"the core refuses the policy: {error}") from None

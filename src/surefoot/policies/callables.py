@@ -1,0 +1,260 @@
+"""Policies that Python computes: one state at a time, or many at once.
+
+The core asks with packed states and the numbers of the applicable actions; callables here answer
+with numbers of actions, every decision checked.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import numbers
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from surefoot import _core
+from surefoot.errors import InputError, Unsupported, quoted, shown
+from surefoot.policies.decisions import Decide, checked_number, policy_error
+from surefoot.tasks.python_task import PythonTask
+from surefoot.tasks.state import State
+from surefoot.tasks.task import Task
+
+if TYPE_CHECKING:
+    from surefoot.policies.interface import Interface
+    from surefoot.policies.models import Reals
+
+ScoresOf = Callable[["Reals"], "Reals"]
+SCORES_HINT = "return one row of scores for each state, or a list of names of actions"
+
+
+class Batched:
+    """A function that decides in many states at once; see :func:`batched`."""
+
+    def __init__(
+        self, function: Callable[[Any], Any], *, actions: Sequence[str] | None = None
+    ) -> None:
+        self.function = function
+        self.actions = None if actions is None else tuple(actions)
+        self.__name__ = getattr(function, "__name__", type(function).__name__)
+
+    def __call__(self, states: Any) -> Any:
+        """Return what the function returns."""
+        return self.function(states)
+
+
+def batched(function: Callable[[Any], Any], *, actions: Sequence[str] | None = None) -> Batched:
+    """Return a policy from a function of many states.
+
+    The function takes a float64 array with a row for each state, the variables in the order of the
+    task, and returns an array of scores with a column for each action that is not silent, in the
+    order of the task (or of ``actions``), or a list with the name of an action for each state. It
+    must be a function: a state has the same decision in whatever company it is asked about.
+    """
+    if not callable(function):
+        raise InputError("not-a-policy", f"{shown(function)} cannot be called")
+    return Batched(function, actions=actions)
+
+
+def single(task: Task | PythonTask, decide: Decide) -> Any:
+    """Return the policy of a callable from State to the name of an action."""
+
+    def ask(packed: bytes, applicable: list[int]) -> int:
+        state = task.unpack(packed)
+        return checked_number(task, decide(state), state, applicable)
+
+    return _core.CallablePolicy(ask)
+
+
+def first_of(task: PythonTask) -> Any:
+    """Return the policy that takes the action which the definition lists first; if it gives a set,
+    the first by name.
+    """
+
+    def decide(state: State) -> str:
+        names = task.definition.actions(task.own_state(state))
+        return names[0] if isinstance(names, list | tuple) else min(names)
+
+    return single(task, decide)
+
+
+def random_of(task: PythonTask, seed: int) -> Any:
+    """Return the policy that takes an action which depends on seed and state only, not on which
+    states were met before.
+    """
+
+    def decide(state: State) -> str:
+        names = sorted(task.applicable(state))
+        question = repr((seed, sorted(state.items(), key=lambda item: item[0])))
+        digest = hashlib.blake2b(question.encode("utf-8", "surrogatepass"), digest_size=8)
+        return names[int.from_bytes(digest.digest(), "big") % len(names)]
+
+    return single(task, decide)
+
+
+def many(task: Task | PythonTask, function: Batched) -> Any:
+    """Return the policy of a function of many states."""
+    width = 8 * task.core.words
+
+    def ask_all(packed: bytes, applicable: list[list[int]]) -> list[int]:
+        answers = function(state_rows(task, packed))
+        states = [packed[at : at + width] for at in range(0, len(packed), width)]
+        if _are_names(answers):
+            return _named(task, answers, states, applicable)
+        outputs = outputs_of(function, task)
+        scores = _checked_scores(answers, len(states), len(outputs))
+        return best_all(task, scores, outputs, states, applicable)
+
+    return _core.CallablePolicy(lambda one, actions: ask_all(one, [actions])[0], ask_all)
+
+
+def scored(task: PythonTask, scores_of: ScoresOf, interface: Interface, *, unfiltered: bool) -> Any:
+    """Return the policy of a learned model on a task that Python defines."""
+    if unfiltered:
+        raise Unsupported(
+            "unfiltered-python-task",
+            "an unfiltered policy needs a task whose actions are known beforehand",
+            hint="describe the task with Description or in a JANI file",
+        )
+    width = 8 * task.core.words
+
+    def ask_all(packed: bytes, applicable: list[list[int]]) -> list[int]:
+        scores = scores_of(fed(interface, task, packed))
+        states = [packed[at : at + width] for at in range(0, len(packed), width)]
+        return best_all(task, scores, interface.outputs, states, applicable)
+
+    return _core.CallablePolicy(lambda one, actions: ask_all(one, [actions])[0], ask_all)
+
+
+# -- numbers of states -----------------------------------------------------------------------
+
+
+def state_rows(task: Task | PythonTask, packed: bytes) -> Reals:
+    """Return the values of packed states, a row for each. Raises InputError if one is no number."""
+    return _stacked([_reals(column, name) for name, column in _columns(task, packed)], len(packed))
+
+
+def fed(interface: Interface, task: Task | PythonTask, packed: bytes) -> Reals:
+    """Return what packed states feed to the inputs, a row for each."""
+    import numpy as np
+
+    columns = dict(_columns(task, packed))
+    count = len(packed) // (8 * task.core.words)
+    rows = np.empty((count, len(interface.inputs)))
+    for position, one in enumerate(interface.inputs):
+        if one.variable is None:
+            rows[:, position] = one.constant
+        else:
+            rows[:, position] = _reals(columns[one.variable], one.variable)
+        rows[:, position] -= one.mean
+        rows[:, position] /= one.scale
+    return rows
+
+
+def _columns(task: Task | PythonTask, packed: bytes) -> list[tuple[str, list[Any]]]:
+    return list(zip(task.names, task.columns(packed), strict=True))
+
+
+def _stacked(columns: list[Any], length: int) -> Reals:
+    import numpy as np
+
+    return np.stack(columns, axis=1) if columns else np.empty((length, 0))
+
+
+def _reals(column: list[Any], name: str) -> Any:
+    import numpy as np
+
+    array = np.array(column)
+    if array.dtype.kind in "biuf":
+        return array.astype(np.float64)
+    for value in column:
+        if not isinstance(value, numbers.Real):
+            raise InputError(
+                "not-a-number",
+                f"the policy takes numbers, but {quoted(name)} is {shown(value)}",
+                hint="give a policy that is a function of State",
+            )
+    return np.array([float(value) for value in column], dtype=np.float64)
+
+
+# -- decisions -------------------------------------------------------------------------------
+
+
+def outputs_of(function: Batched, task: Task | PythonTask) -> tuple[str, ...]:
+    """Return the actions that the columns of scores are about."""
+    if function.actions is not None:
+        return function.actions
+    if isinstance(task, PythonTask):
+        raise InputError(
+            "policy-wrong-outputs",
+            "the actions of a Python-defined task are known only as they are met",
+            hint="give their names: surefoot.batched(function, actions=[...])",
+        )
+    return tuple(name for name in task.actions if name not in task.silent)
+
+
+def best_all(
+    task: Task | PythonTask,
+    scores: Reals,
+    outputs: Sequence[str],
+    states: list[bytes],
+    applicable: list[list[int]],
+) -> list[int]:
+    """Return the best-scored applicable action of each state; of equal ones the lowest output.
+
+    Where one action alone is applicable it is taken. Raises InputError where several are, and none
+    of them is scored.
+    """
+    positions = {task.action_number(name): at for at, name in enumerate(outputs)}
+    found = []
+    for row, state, actions in zip(scores, states, applicable, strict=True):
+        scored = [(-row[positions[a]], positions[a], a) for a in actions if a in positions]
+        if len(actions) == 1:
+            found.append(actions[0])
+            continue
+        for score, _, action in scored:
+            if math.isnan(score):
+                raise policy_error(task, Exception("no-number", action, state))
+        if scored:
+            found.append(min(scored)[2])
+        else:
+            raise policy_error(task, Exception("no-decision", -1, state))
+    return found
+
+
+def _are_names(answers: Any) -> bool:
+    is_list = isinstance(answers, list | tuple) or getattr(answers, "ndim", 0) == 1
+    return is_list and len(answers) > 0 and isinstance(answers[0], str)
+
+
+def _named(
+    task: Task | PythonTask, answers: Any, states: list[bytes], applicable: list[list[int]]
+) -> list[int]:
+    if len(answers) != len(states):
+        raise _bad_answers(f"{len(answers):,} decisions for {len(states):,} states")
+    return [
+        checked_number(task, str(answer) if isinstance(answer, str) else answer, state, actions)
+        for answer, state, actions in zip(
+            answers, map(task.unpack, states), applicable, strict=True
+        )
+    ]
+
+
+def _checked_scores(answers: Any, count: int, outputs: int) -> Reals:
+    import numpy as np
+
+    try:
+        scores = np.asarray(answers, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise _bad_answers(f"it returned {shown(answers)}") from None
+    if scores.shape != (count, outputs):
+        shape = f"({count}, {outputs})"
+        raise _bad_answers(f"its scores have the shape {scores.shape}, not {shape}")
+    if np.isnan(scores).any():
+        raise _bad_answers("a score is not a number")
+    return scores
+
+
+def _bad_answers(message: str) -> InputError:
+    return InputError(
+        "policy-bad-scores", f"the batch function failed: {message}", hint=SCORES_HINT
+    )

@@ -1,0 +1,222 @@
+"""Bring a policy file into a format that is safe to load.
+
+Networks become safetensors files, tree ensembles JSON files of our own. Pickles (torch files,
+Stable-Baselines3 zips, scikit-learn estimators) are opened only if somebody trusts them, by a child
+process with limits; what it writes is read again here by the ordinary readers before it is put in
+its place.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from surefoot.errors import InputError, Unsupported, quoted
+from surefoot.policies.formats import (
+    given_interface,
+    is_pickle,
+    kind_of,
+    pickle_error,
+    read_policy,
+    with_interface,
+)
+from surefoot.policies.interface import InterfaceFile
+from surefoot.policies.loaded import Loaded, file_bytes
+from surefoot.policies.tables import sha256_of
+
+if TYPE_CHECKING:
+    from surefoot.policies.models import Model
+
+MAX_SECONDS = 300.0
+MEMORY_MB = 8192
+SUFFIX_OF = {"network": ".safetensors", "trees": ".json"}
+
+
+@dataclass(frozen=True)
+class Converted:
+    """What was written: the file, and what is in it as it was read again."""
+
+    source: Path
+    file: Path
+    sha256: str
+    loaded: Loaded
+
+    @property
+    def model(self) -> Model:
+        """The network or the trees."""
+        return self.loaded.model
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what was made, as plain data."""
+        interface = self.loaded.interface
+        said = {} if interface is None else interface.to_dict()
+        return {
+            "source": str(self.source),
+            "file": str(self.file),
+            "sha256": self.sha256,
+            "kind": self.model.kind,
+            "model": str(self.model),
+            "num_inputs": self.model.num_inputs,
+            "num_outputs": self.model.num_outputs,
+            "inputs": said.get("inputs"),
+            "outputs": said.get("outputs"),
+            "unfiltered": self.loaded.unfiltered,
+            "notes": list(self.loaded.notes),
+        }
+
+    def __str__(self) -> str:
+        interface = self.loaded.interface
+        inputs, outputs = self.model.num_inputs, self.model.num_outputs
+        lines = [f"{self.file}: {self.model}"]
+        names = () if interface is None else interface.outputs
+        fed = () if interface is None else [i.variable for i in interface.inputs if i.variable]
+        lines.append(f"  inputs   {inputs:,}: {_listed(fed) or 'by position in the task'}")
+        lines.append(f"  outputs  {outputs:,}: {_listed(names) or 'by position in the task'}")
+        lines += [f"  note: {note}" for note in self.loaded.notes]
+        return "\n".join(lines)
+
+
+def _listed(names: Any) -> str:
+    some = [quoted(name) for name in list(names)[:8]]
+    return ", ".join(some) + (", ..." if len(names) > 8 else "")
+
+
+def convert(
+    path: str | Path,
+    out: str | Path,
+    *,
+    trust: bool = False,
+    activation: str | None = None,
+    interface: Any = None,
+    max_seconds: float = MAX_SECONDS,
+    memory_mb: int = MEMORY_MB,
+) -> Converted:
+    """Write a policy file as a safetensors file (networks) or a JSON file of our own (trees).
+
+    Pickles need ``trust``: opening one runs the code inside it, in a process of its own that has
+    ``max_seconds`` and ``memory_mb``. ``activation`` is that of the hidden layers, where the file
+    does not say it. ``interface`` (a file, plain data or an Interface) is written into the file.
+    """
+    path, out = Path(path), Path(out)
+    _check_activation(activation)
+    _check_out(path, out)
+    given = given_interface(interface)
+    head = _head(path)
+    scratch = _scratch(out)
+    try:
+        made = scratch / f"policy{out.suffix.lower()}"
+        if is_pickle(path, head):
+            if not trust:
+                raise pickle_error(path, new=out).at(file=str(path))
+            from surefoot.policies.convert.parent import run_child
+
+            run_child(path, made, activation, max_seconds=max_seconds, memory_mb=memory_mb)
+            loaded = with_interface(_read_again(made, path), given)
+        else:
+            loaded = _read_plain(path, given, activation)
+        write(_with_all_inputs(loaded, path), made, path)
+        loaded = _read_again(made, path)
+        os.replace(made, out)
+    except OSError as error:
+        raise _not_written(out, error) from None
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+    return Converted(path, out, sha256_of(out), loaded)
+
+
+def write(loaded: Loaded, made: Path, source: Path) -> None:
+    """Write a model to a new file, in the format that is for it."""
+    kind = loaded.model.kind
+    suffix = SUFFIX_OF.get(kind)
+    if suffix is None:
+        message = f"{kind} are not converted: the file is safe to load as it is"
+        raise Unsupported("convert-rules", message, file=str(source))
+    if made.suffix != suffix:
+        what = "a network is" if kind == "network" else "trees are"
+        raise InputError("bad-option", f"{what} written to a file *{suffix}", file=str(source))
+    if kind == "network":
+        from surefoot.policies.safetensors import to_bytes
+
+        more: dict[str, Any] = {"unfiltered": loaded.unfiltered, "notes": loaded.notes}
+        made.write_bytes(to_bytes(loaded.model, loaded.interface, **more))  # type: ignore[arg-type]
+    else:
+        from surefoot.policies.trees import own
+
+        own.write(loaded.model, made, loaded.interface, unfiltered=loaded.unfiltered)  # type: ignore[arg-type]
+
+
+def _with_all_inputs(loaded: Loaded, path: Path) -> Loaded:
+    """Return what was loaded with as many inputs as its interface has, if it leaves that open."""
+    if not loaded.at_least:
+        return loaded
+    from surefoot.policies.binding import with_inputs
+
+    if loaded.interface is None or not loaded.interface.inputs:
+        raise InputError(
+            "bad-option",
+            "the file does not say how many inputs there are",
+            file=str(path),
+            hint="list them in a file: --interface FILE",
+        )
+    count = max(len(loaded.interface.inputs), loaded.model.num_inputs)
+    return replace(loaded, model=with_inputs(loaded.model, count))
+
+
+def _check_activation(activation: str | None) -> None:
+    if activation is not None:
+        from surefoot.policies.safetensors import check_activation
+
+        check_activation(activation)
+
+
+def _check_out(path: Path, out: Path) -> None:
+    if out.suffix.lower() not in SUFFIX_OF.values():
+        raise InputError(
+            "bad-option",
+            f"{quoted(str(out))} is no file *.safetensors (for networks) or *.json (for trees)",
+        )
+    if out.is_dir() or (out.exists() and path.exists() and out.samefile(path)):
+        raise InputError("bad-option", f"{quoted(str(out))} cannot be written to")
+
+
+def _head(path: Path) -> bytes:
+    return file_bytes(path, 16)
+
+
+def _scratch(out: Path) -> Path:
+    """Return a new folder beside the output, so that the result can be moved in one step."""
+    try:
+        return Path(tempfile.mkdtemp(prefix=".surefoot-", dir=out.parent))
+    except OSError as error:
+        raise _not_written(out, error) from None
+
+
+def _not_written(out: Path, error: OSError) -> InputError:
+    reason = error.strerror or str(error)
+    return InputError("file-not-written", f"the file cannot be written: {reason}", file=str(out))
+
+
+def _read_plain(path: Path, given: InterfaceFile | None, activation: str | None) -> Loaded:
+    if activation is not None:
+        if kind_of(path) != "safetensors":
+            raise InputError("bad-option", "this file says its activations itself", file=str(path))
+        from surefoot.policies.interface import Interface
+
+        given = replace(given or InterfaceFile(Interface()), activation=activation)
+    return read_policy(path, interface=given)
+
+
+def _read_again(made: Path, path: Path) -> Loaded:
+    """Return what stands in the new file, by the reader that everybody uses."""
+    from surefoot.policies import safetensors
+    from surefoot.policies.trees import own
+
+    try:
+        return safetensors.read(made) if made.suffix == ".safetensors" else own.read(made)
+    except (InputError, Unsupported) as error:
+        error.file = str(path)
+        raise

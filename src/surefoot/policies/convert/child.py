@@ -1,0 +1,159 @@
+"""The child process: opens a pickle that somebody trusts and writes the policy in it.
+
+Everything that unpickles is in this module and is run nowhere else. torch files are first read
+without running anything in them (``weights_only``), and unpickled only if that does not work.
+"""
+
+from __future__ import annotations
+
+import importlib
+import io
+import json
+import sys
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from surefoot.errors import InputError, OutOfBudget, SurefootError, Unsupported, printable
+from surefoot.files import MAX_BYTES
+from surefoot.policies.convert import write
+from surefoot.policies.convert.parent import ERROR_FILE
+from surefoot.policies.loaded import Loaded
+
+TORCH_SUFFIXES = (".pt", ".pth", ".bin", ".ckpt")
+UNPICKLED = "the file could be read only by running what is in it"
+
+
+def main(arguments: list[str]) -> int:
+    """Convert a file; write an error for the parent if that fails."""
+    source, made, activation, memory_mb = arguments
+    try:
+        _limit(int(memory_mb))
+        loaded = loaded_of(Path(source), activation or None)
+        write(loaded, Path(made), Path(source))
+    except SurefootError as error:
+        _leave(error, Path(made))
+    except MemoryError:
+        _leave(OutOfBudget("out-of-memory", "ran out of memory"), Path(made))
+    except Exception as error:  # whatever unpickling may raise is a property of the file
+        text = printable(f"{type(error).__name__}: {error}".splitlines()[0], 300)
+        _leave(InputError("policy-not-read", f"the file cannot be read: {text}"), Path(made))
+    return 0
+
+
+def _leave(error: SurefootError, made: Path) -> None:
+    said = {**error.to_dict(), "kind": type(error).__name__}
+    made.with_name(ERROR_FILE).write_text(json.dumps(said))
+
+
+def _limit(memory_mb: int) -> None:
+    try:
+        import resource
+    except ImportError:
+        return
+    limit = memory_mb * 2**20
+    resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def loaded_of(path: Path, activation: str | None) -> Loaded:
+    """Return the policy in a pickle or in a zip file that holds pickles."""
+    names = _zip_names(path)
+    if "policy.pth" in names:
+        return _stable_baselines(path, activation)
+    if any(name.endswith("/data.pkl") for name in names) or path.suffix.lower() in TORCH_SUFFIXES:
+        return _torch_file(path, activation)
+    if names:
+        raise Unsupported("policy-zip", "the zip holds neither a torch file nor policy.pth")
+    return _estimator(_unpickled(path), activation)
+
+
+def _zip_names(path: Path) -> list[str]:
+    if not zipfile.is_zipfile(path):
+        return []
+    with zipfile.ZipFile(path) as file:
+        return file.namelist()
+
+
+def _library(name: str, extra: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        raise Unsupported(
+            "missing-library",
+            f"reading this file needs {name}",
+            hint=f"pip install 'surefoot[{extra}]'",
+        ) from None
+
+
+# -- torch -----------------------------------------------------------------------------------
+
+
+def _torch_file(path: Path, activation: str | None) -> Loaded:
+    from surefoot.policies.convert.states import policy_of
+
+    content, notes = _torch_content(path)
+    if type(content).__module__.startswith("sklearn"):
+        return _estimator(content, activation)
+    loaded = policy_of(content, activation)
+    return replace(loaded, notes=(*loaded.notes, *notes))
+
+
+def _torch_content(path: Path | io.BytesIO) -> tuple[Any, list[str]]:
+    torch = _library("torch", "train")
+    try:
+        return torch.load(path, map_location="cpu", weights_only=True), []
+    except MemoryError:
+        raise
+    except Exception:  # it says no in several ways; then this is for those who trust the file
+        if isinstance(path, io.BytesIO):
+            path.seek(0)
+        return torch.load(path, map_location="cpu", weights_only=False), [UNPICKLED]
+
+
+def _stable_baselines(path: Path, activation: str | None) -> Loaded:
+    """Return the policy of a Stable-Baselines3 zip; the pickles in its ``data`` are not opened."""
+    from surefoot.policies.convert.states import activation_in_data, policy_of
+
+    with zipfile.ZipFile(path) as file:
+        weights = io.BytesIO(_member(file, "policy.pth"))
+        data = json.loads(_member(file, "data")) if "data" in file.namelist() else {}
+    content, notes = _torch_content(weights)
+    said = activation or activation_in_data(data)
+    loaded = policy_of(content, said, is_default_said=True)
+    return replace(loaded, notes=(*loaded.notes, *notes))
+
+
+def _member(file: zipfile.ZipFile, name: str) -> bytes:
+    if file.getinfo(name).file_size > MAX_BYTES:
+        raise InputError("file-too-large", f"{name} has more than {MAX_BYTES // 2**20} MB")
+    return file.read(name)
+
+
+# -- scikit-learn and its friends ------------------------------------------------------------
+
+
+def _unpickled(path: Path) -> Any:
+    joblib = _library("joblib", "trees")
+    return joblib.load(path)
+
+
+def _estimator(thing: Any, activation: str | None) -> Loaded:
+    from surefoot.policies.convert.states import policy_of
+    from surefoot.policies.fitted import class_note, model_of
+
+    if isinstance(thing, dict):
+        return policy_of(thing, activation)
+    loaded = model_of(thing)
+    if loaded is None:
+        kind = printable(f"{type(thing).__module__}.{type(thing).__name__}")
+        raise Unsupported("policy-pickle", f"the pickle holds an object of {kind}, no known model")
+    if activation is not None:
+        raise InputError("bad-option", "this model says its activations itself")
+    note = class_note(thing)
+    return loaded if note is None else replace(loaded, notes=(*loaded.notes, note))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,74 @@
+"""Networks from ``torch.nn`` modules in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from surefoot.errors import Unsupported, printable
+from surefoot.policies.loaded import Loaded
+from surefoot.policies.models import Layer, Network
+
+ACTIVATIONS = {"ReLU": "relu", "Tanh": "tanh", "Sigmoid": "sigmoid", "LeakyReLU": "leaky_relu"}
+SKIPPED = ("Identity", "Flatten", "Dropout")
+LAST = ("Softmax", "LogSoftmax")
+
+
+def network_of(module: Any) -> Loaded:
+    """Return the network of a ``torch.nn.Sequential`` of linear layers and known activations.
+
+    Dropout counts as it does in evaluation: not at all. Softmax at the end is left out, since it
+    does not change which output is the best.
+    """
+    layers: list[Layer] = []
+    notes: list[str] = []
+    is_double = False
+    for one in _parts(module):
+        kind = type(one).__name__
+        if notes and kind not in SKIPPED:
+            raise _unsupported(f"{kind} after {LAST[0]}")
+        if kind == "Linear":
+            is_double = is_double or str(one.weight.dtype) == "torch.float64"
+            layers.append(_layer(one))
+        elif kind in ACTIVATIONS and layers and layers[-1].activation == "linear":
+            slope = float(getattr(one, "negative_slope", 0.01))
+            layers[-1] = replace(layers[-1], activation=ACTIVATIONS[kind], slope=slope)
+        elif kind in LAST and layers and getattr(one, "dim", None) in (None, 1, -1):
+            notes.append(f"{kind} at the end is left out: scores are those before it")
+        elif kind not in SKIPPED:
+            raise _unsupported(kind)
+    if not layers:
+        raise _unsupported("a network without linear layers")
+    network = Network(tuple(layers), "float64" if is_double else "float32")
+    return Loaded(network, notes=tuple(notes))
+
+
+def _unsupported(what: str) -> Unsupported:
+    return Unsupported(
+        "policy-module",
+        f"{printable(what)} is not supported here",
+        hint="a network is a torch.nn.Sequential of Linear, ReLU, Tanh, Sigmoid and LeakyReLU",
+    )
+
+
+def _parts(module: Any) -> Iterator[Any]:
+    """Yield the modules of a Sequential in their order, those of inner ones in their place."""
+    waiting = [module]
+    while waiting:
+        one = waiting.pop()
+        if type(one).__name__ == "Sequential":
+            waiting.extend(reversed(list(one)))
+        else:
+            yield one
+
+
+def _layer(linear: Any) -> Layer:
+    weights = linear.weight.detach().to("cpu").double().numpy()
+    biases = linear.bias
+    numbers = (
+        np.zeros(len(weights)) if biases is None else biases.detach().to("cpu").double().numpy()
+    )
+    return Layer(np.array(weights), np.array(numbers), "linear")

@@ -1,0 +1,218 @@
+"""Policy files: which reader is for which file.
+
+The suffix says what a file is; ``.json`` files are told apart by what is in them. Pickles, and the
+zip files that hold them, are never opened: reading one may run any code. They are brought into
+another format by ``surefoot convert --trust``, in a process of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Callable
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from surefoot.errors import InputError, nearest_hint, quoted
+from surefoot.files import read_json
+from surefoot.policies.interface import (
+    KEY,
+    Interface,
+    InterfaceFile,
+    beside,
+    interface_from,
+    read_interface,
+)
+from surefoot.policies.loaded import file_bytes
+
+if TYPE_CHECKING:
+    from surefoot.policies.loaded import Loaded
+
+PICKLES = frozenset({".pt", ".pth", ".pkl", ".pickle", ".joblib", ".zip", ".bin", ".ckpt"})
+"""suffixes of files that are pickles, or zip files with pickles in them"""
+
+SUFFIXES = {
+    ".jani2nnet": "jani2nnet",
+    ".nnet": "nnet",
+    ".onnx": "onnx",
+    ".safetensors": "safetensors",
+    ".ubj": "xgboost",
+    ".txt": "lightgbm",
+    ".lgb": "lightgbm",
+    ".json": "json",
+}
+
+_READERS = {
+    "jani2nnet": "jani2nnet",
+    "nnet": "nnet",
+    "onnx": "onnx",
+    "safetensors": "safetensors",
+    "xgboost": "trees.xgboost",
+    "lightgbm": "trees.lightgbm",
+    "veritas": "trees.veritas",
+    "trees": "trees.own",
+    "rules": "rules",
+}
+"""what a file is, and the module whose ``read`` reads it"""
+
+KNOWN_FILES = ".jani2nnet, .nnet, .onnx, .safetensors, .ubj, .json, .txt, .jsonl and FILE.py:NAME"
+_FIRST_OPCODE = 0x28  # of pickles; lengths in safetensors files have smaller bytes there
+
+
+# -- what a file is --------------------------------------------------------------------------
+
+
+def kind_of(path: Path) -> str:
+    """Return what a policy file is: a key of the readers, or ``interface``.
+
+    Raises InputError if it is a pickle, is not there, or is nothing that is known.
+    """
+    try:
+        return _kind_of(path)
+    except InputError as error:
+        error.at(file=str(path))
+        raise
+
+
+def _kind_of(path: Path) -> str:
+    head = file_bytes(path, 16)
+    if is_pickle(path, head):
+        raise pickle_error(path)
+    kind = SUFFIXES.get(path.suffix.lower())
+    if kind is None:
+        hint = nearest_hint(path.suffix, SUFFIXES) if path.suffix else None
+        raise InputError(
+            "unknown-policy-format",
+            f"{quoted(path.name)} is no policy file that is known",
+            hint=hint or f"policies come from {KNOWN_FILES}",
+        )
+    return _json_kind(path) if kind == "json" else kind
+
+
+def is_pickle(path: Path, head: bytes) -> bool:
+    """Return whether a file is a pickle, or a zip that may hold one, by its name or beginning."""
+    is_zip = head.startswith((b"PK\x03\x04", b"PK\x05\x06"))
+    has_protocol = len(head) > 2 and head[0] == 0x80 and 2 <= head[1] <= 5
+    return (
+        path.suffix.lower() in PICKLES
+        or is_zip
+        or (has_protocol and head[2] >= _FIRST_OPCODE)
+        or head.startswith(b"\x1f\x8b")  # joblib compresses
+    )
+
+
+def pickle_error(path: Path, *, new: Path | None = None) -> InputError:
+    """Return the refusal of a pickle, with the command that converts it."""
+    target = str(new or path.with_suffix(".safetensors").name)
+    return InputError(
+        "policy-is-pickle",
+        "the file is a pickle, or a zip that holds one: reading it can run any code",
+        hint="if you trust who made it: "
+        f"surefoot convert {shlex.quote(str(path))} -o {shlex.quote(target)} --trust",
+    )
+
+
+def _json_kind(path: Path) -> str:
+    content = read_json(path)
+    keys = set(content) if isinstance(content, dict) else set()
+    for kind, wanted in _JSON_KEYS.items():
+        if wanted <= keys:
+            return kind
+    raise InputError(
+        "unknown-policy-format",
+        "this JSON file is no policy that is known",
+        hint="known are XGBoost models, Veritas ensembles, rules, our own trees, and interfaces",
+    )
+
+
+_JSON_KEYS = {
+    "interface": {KEY},
+    "trees": {"surefoot_trees"},
+    "xgboost": {"learner"},
+    "veritas": {"trees", "base_scores"},
+    "rules": {"atoms", "rules", "linear"},
+}
+
+
+# -- reading ---------------------------------------------------------------------------------
+
+
+def given_interface(given: Any) -> InterfaceFile | None:
+    """Return an interface given as a file, as plain data or as an Interface."""
+    if given is None or isinstance(given, InterfaceFile):
+        return given
+    if isinstance(given, Interface):
+        return InterfaceFile(given)
+    if isinstance(given, str | Path):
+        return read_interface(given)
+    return interface_from(given)
+
+
+def read_policy(path: str | Path, *, interface: InterfaceFile | None = None) -> Loaded:
+    """Return what is in a policy file, with its interface.
+
+    The interface is the one given, or the one in the file that stands beside the policy file, or
+    what the file itself says. An interface file that names its policy file may be given instead
+    of that.
+    """
+    path = Path(path)
+    kind = kind_of(path)
+    if kind != "interface":
+        interface = interface or _beside(path)
+        return with_interface(_read(kind, path, interface), interface)
+    named = read_interface(path)
+    path = _named_file(named, path)
+    kind = kind_of(path)
+    if kind == "interface":
+        raise InputError("bad-interface", "this names another interface", file=str(path))
+    loaded = with_interface(_read(kind, path, interface or named), interface or named)
+    return replace(loaded, files=(*loaded.files, path))
+
+
+def _beside(path: Path) -> InterfaceFile | None:
+    found = beside(path)
+    return None if found is None else read_interface(found)
+
+
+def _named_file(named: InterfaceFile, path: Path) -> Path:
+    if named.file is None:
+        raise InputError(
+            "bad-interface",
+            "this is an interface that names no policy file",
+            file=str(path),
+            hint='add "file": "NAME", or give the policy and --interface',
+        )
+    found = path.parent / named.file
+    if not os.path.exists(found):
+        message = f"there is no file {quoted(named.file)} beside this one"
+        raise InputError("file-not-found", message, file=str(path), place="/file")
+    return found
+
+
+def _read(kind: str, path: Path, interface: InterfaceFile | None) -> Loaded:
+    reader: Callable[..., Loaded] = import_module(f"surefoot.policies.{_READERS[kind]}").read
+    activation = None if interface is None else interface.activation
+    if activation is None:
+        return reader(path)
+    if kind != "safetensors":
+        raise InputError(
+            "bad-interface",
+            "only a safetensors file leaves the activation open",
+            file=interface.interface.origin.file if interface else None,
+            place="/activation",
+        )
+    return reader(path, activation=activation)
+
+
+def with_interface(loaded: Loaded, given: InterfaceFile | None) -> Loaded:
+    """Return what was loaded with an interface put in the place of its own, part by part."""
+    if given is None:
+        return loaded
+    own = loaded.interface or Interface()
+    new = given.interface
+    merged = replace(new, inputs=new.inputs or own.inputs, outputs=new.outputs or own.outputs)
+    unfiltered = loaded.unfiltered if given.unfiltered is None else given.unfiltered
+    files = loaded.files if new.origin.file is None else (*loaded.files, Path(new.origin.file))
+    return replace(loaded, interface=merged, unfiltered=unfiltered, files=files)

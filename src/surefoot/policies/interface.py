@@ -1,0 +1,323 @@
+"""Which variable feeds which input of a policy, and which output is which action.
+
+An :class:`Interface` stands in a file of its own (``NAME.interface.json``), inside a policy file,
+or is made here from the task: all variables in order (behind all constants, if the policy has as
+many inputs), all actions that are not silent, in order. :func:`bound` holds it against a task.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from surefoot.errors import InputError, nearest_hint, quoted, shown
+from surefoot.files import read_json
+
+if TYPE_CHECKING:
+    from surefoot.policies.models import Model
+    from surefoot.tasks.python_task import PythonTask
+    from surefoot.tasks.task import Task
+
+KEY = "surefoot_interface"
+SUFFIX = ".interface.json"
+GIVE_INTERFACE = "say which variable feeds which input, and which output is which action, with "
+GIVE_INTERFACE += "--interface FILE"
+LOOKS_LIKE = 'as in {"surefoot_interface": 1, "inputs": ["x", "y"], "outputs": ["move", "stay"]}'
+_KEYS = frozenset({KEY, "file", "inputs", "outputs", "unfiltered", "activation"})
+
+
+@dataclass(frozen=True)
+class Input:
+    """What feeds one input: ``(x - mean) / scale``, where x is a variable or a constant.
+
+    Booleans count as 0 and 1, locations as their position. Without variable and constant it is
+    what would feed this input if there were no interface.
+    """
+
+    variable: str | None = None
+    constant: float | None = None
+    mean: float = 0.0
+    scale: float = 1.0
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it does not say what feeds it."""
+        return self.variable is None and self.constant is None
+
+    def to_json(self) -> str | dict[str, Any]:
+        """Return the input as it stands in an interface file."""
+        if self.variable is not None and (self.mean, self.scale) == (0.0, 1.0):
+            return self.variable
+        said: dict[str, Any] = {"variable": self.variable, "constant": self.constant}
+        said = {name: value for name, value in said.items() if value is not None}
+        if (self.mean, self.scale) != (0.0, 1.0):
+            said |= {"mean": self.mean, "scale": self.scale}
+        return said
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where an interface was read, for messages: a file, and what it calls inputs and outputs."""
+
+    file: str | None = None
+    inputs: str = "/inputs"
+    outputs: str = "/outputs"
+
+
+@dataclass(frozen=True)
+class Interface:
+    """Inputs and outputs of a policy, in their order; none stands for those of the task."""
+
+    inputs: tuple[Input, ...] = ()
+    outputs: tuple[str, ...] = ()
+    origin: Origin = field(default=Origin(), compare=False, repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the interface as plain data, as it stands in a file."""
+        said: dict[str, Any] = {KEY: 1}
+        if self.inputs:
+            said["inputs"] = [one.to_json() for one in self.inputs]
+        if self.outputs:
+            said["outputs"] = list(self.outputs)
+        return said
+
+
+@dataclass(frozen=True)
+class InterfaceFile:
+    """An interface with what else may stand in its file."""
+
+    interface: Interface
+    file: str | None = None
+    unfiltered: bool | None = None
+    activation: str | None = None
+
+
+# -- reading ---------------------------------------------------------------------------------
+
+
+def read_interface(path: str | Path) -> InterfaceFile:
+    """Return the interface of a file of our own or of a ``.jani2nnet``."""
+    content = read_json(path)
+    if isinstance(content, dict) and KEY not in content and "output" in content:
+        from surefoot.policies.jani2nnet import interface_of
+
+        return interface_of(content, path)
+    return interface_from(content, file=str(path))
+
+
+def interface_from(content: Any, *, file: str | None = None) -> InterfaceFile:
+    """Return the interface of plain data, as a file has it. Raises InputError for other data."""
+    try:
+        return _interface_from(content, Origin(file))
+    except InputError as error:
+        error.at(file=file)
+        raise
+
+
+def _interface_from(content: Any, origin: Origin) -> InterfaceFile:
+    if not isinstance(content, Mapping) or content.get(KEY) != 1:
+        raise InputError("bad-interface", "this is no interface", hint=LOOKS_LIKE)
+    for key in content:
+        if key not in _KEYS:
+            hint = nearest_hint(str(key), _KEYS)
+            raise _bad(f"an interface has no {quoted(str(key))}", f"/{key}", hint=hint)
+    unfiltered = content.get("unfiltered")
+    if unfiltered is not None and not isinstance(unfiltered, bool):
+        raise _bad("unfiltered is true or false", "/unfiltered")
+    for key in ("file", "activation"):
+        if not isinstance(content.get(key), str | None):
+            raise _bad(f"{key} is text", f"/{key}")
+    inputs = [_input(one, f"/inputs/{i}") for i, one in enumerate(_listed(content, "inputs"))]
+    outputs = [_output(one, f"/outputs/{i}") for i, one in enumerate(_listed(content, "outputs"))]
+    interface = Interface(tuple(inputs), tuple(outputs), origin)
+    return InterfaceFile(interface, content.get("file"), unfiltered, content.get("activation"))
+
+
+def _listed(content: Mapping[str, Any], key: str) -> list[Any]:
+    found = content.get(key, [])
+    if not isinstance(found, list | tuple) or (key in content and not found):
+        raise _bad(f"{key} is a list that is not empty", f"/{key}")
+    return list(found)
+
+
+def _input(given: Any, place: str) -> Input:
+    if isinstance(given, str):
+        return Input(given)
+    if not isinstance(given, Mapping):
+        raise _bad(f"{shown(given)} is no input", place)
+    for key in given:
+        if key not in ("variable", "constant", "mean", "scale"):
+            raise _bad(f"an input has no {quoted(str(key))}", f"{place}/{key}")
+    if "variable" in given and not isinstance(given["variable"], str):
+        raise _bad("variable is the name of a variable", f"{place}/variable")
+    if "variable" in given and "constant" in given:
+        raise _bad("an input is a variable or a constant, not both", place)
+    numbers = {
+        key: _number(given[key], f"{place}/{key}")
+        for key in ("constant", "mean", "scale")
+        if key in given
+    }
+    if numbers.get("scale") == 0.0:
+        raise _bad("scale is not 0", f"{place}/scale")
+    return Input(given.get("variable"), **numbers)
+
+
+def _number(given: Any, place: str) -> float:
+    try:
+        number = float(given) if isinstance(given, int | float) else math.nan
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise _bad(f"{shown(given)} is no finite number", place)
+    return number
+
+
+def _output(given: Any, place: str) -> str:
+    if not isinstance(given, str):
+        raise _bad(f"{shown(given)} is no name of an action", place)
+    return given
+
+
+def _bad(message: str, place: str, *, hint: str | None = None) -> InputError:
+    return InputError("bad-interface", message, place=place, hint=hint or LOOKS_LIKE)
+
+
+def beside(path: Path) -> Path | None:
+    """Return the interface file that stands beside a policy file, if one does."""
+    for name in (path.name + SUFFIX, path.stem + SUFFIX):
+        found = path.with_name(name)
+        if found != path and found.is_file():
+            return found
+    return None
+
+
+# -- holding it against a task ---------------------------------------------------------------
+
+
+def bound(
+    interface: Interface | None, model: Model, task: Task | PythonTask, *, hint: str | None = None
+) -> Interface:
+    """Return the interface with every input and output named, as the task has them.
+
+    Raises InputError if the numbers do not fit the model, or a name is not the task's.
+    """
+    given = interface or Interface()
+    hint = hint or GIVE_INTERFACE
+    try:
+        inputs = _bound_inputs(given, model, task, hint)
+        outputs = _bound_outputs(given, model, task, hint)
+    except InputError as error:
+        error.at(file=given.origin.file)
+        raise
+    return replace(given, inputs=inputs, outputs=outputs)
+
+
+def _bound_inputs(
+    given: Interface, model: Model, task: Task | PythonTask, hint: str
+) -> tuple[Input, ...]:
+    count = model.num_inputs
+    if given.inputs and len(given.inputs) != count:
+        raise InputError(
+            "policy-wrong-inputs",
+            f"the policy has {count:,} inputs, but the interface lists {len(given.inputs):,}",
+            place=given.origin.inputs,
+        )
+    inputs = given.inputs or (Input(),) * count
+    if any(one.is_open for one in inputs):
+        default = _default_inputs(count, task, hint)
+        inputs = tuple(map(_filled, inputs, default))
+    known = set(task.names)
+    for position, one in enumerate(inputs):
+        if one.variable is not None and one.variable not in known:
+            raise _unknown_variable(one.variable, task, f"{given.origin.inputs}/{position}")
+    return inputs
+
+
+def _filled(given: Input, default: Input) -> Input:
+    if not given.is_open:
+        return given
+    return replace(given, variable=default.variable, constant=default.constant)
+
+
+def _default_inputs(count: int, task: Task | PythonTask, hint: str) -> list[Input]:
+    variables = [Input(name) for name in task.names]
+    constants = _constants(task)
+    if count == len(variables):
+        return variables
+    if count == len(constants) + len(variables):
+        return [*constants, *variables]
+    has = f"{len(variables):,} variables" if len(variables) != 1 else "1 variable"
+    if constants:
+        has += f" and {len(constants):,} constants"
+    raise InputError(
+        "policy-wrong-inputs",
+        f"the policy has {count:,} inputs, but the task has {has}",
+        hint=hint,
+    )
+
+
+def _constants(task: Task | PythonTask) -> list[Input]:
+    description = getattr(task, "description", None)
+    values: Iterable[Any] = () if description is None else description.constants.values()
+    return [Input(constant=float(value)) for value in values]
+
+
+def _unknown_variable(name: str, task: Task | PythonTask, place: str) -> InputError:
+    hint = nearest_hint(name, task.names)
+    if name.endswith(".location") and hint is None:
+        hint = 'an automaton with a single location has no variable: write {"constant": 0}'
+    message = f"the task has no variable {quoted(name)}"
+    return InputError("unknown-variable", message, place=place, hint=hint)
+
+
+def _bound_outputs(
+    given: Interface, model: Model, task: Task | PythonTask, hint: str
+) -> tuple[str, ...]:
+    count = model.num_outputs
+    if given.outputs:
+        _check_outputs(given.outputs, task, given.origin.outputs)
+        if len(given.outputs) != count:
+            raise InputError(
+                "policy-wrong-outputs",
+                f"the policy has {count:,} outputs, but the interface lists {len(given.outputs):,}",
+                place=given.origin.outputs,
+            )
+        return given.outputs
+    if not hasattr(task, "description"):
+        raise InputError(
+            "policy-wrong-outputs",
+            "the actions of a Python-defined task are known only as they are met",
+            hint=hint,
+        )
+    actions = tuple(name for name in task.actions if name not in task.silent)
+    if len(actions) != count:
+        raise InputError(
+            "policy-wrong-outputs",
+            f"the policy has {count:,} outputs, but the task has {len(actions):,} actions",
+            hint=hint,
+        )
+    return actions
+
+
+def _check_outputs(outputs: Sequence[str], task: Task | PythonTask, place: str) -> None:
+    seen: set[str] = set()
+    for position, name in enumerate(outputs):
+        at = f"{place}/{position}"
+        if name in seen:
+            raise InputError("duplicate-name", f"action {quoted(name)} is there twice", place=at)
+        seen.add(name)
+        is_open = not hasattr(task, "description")  # a Python-defined task may yet meet it
+        if not is_open and task.action_number(name) is None:
+            hint = nearest_hint(name, task.actions)
+            message = f"the task has no action {quoted(name)}"
+            raise InputError("unknown-action", message, place=at, hint=hint)
+        if name in task.silent:
+            raise InputError(
+                "policy-silent-action",
+                f"action {quoted(name)} is silent",
+                place=at,
+                hint="silent actions are not for policies to choose",
+            )

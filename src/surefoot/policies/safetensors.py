@@ -1,0 +1,329 @@
+"""Networks in safetensors files, read and written without a library.
+
+A file of ours says in its metadata, under ``surefoot``, which tensors are the weights and biases of
+which layer, with what activation, and what the inputs and outputs are. Other files will do if their
+tensors are ``N.weight`` and ``N.bias`` (a ``torch.nn.Sequential``, maybe with a prefix): the layers
+come in the order of the numbers, with ReLU between them unless somebody says otherwise.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import struct
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from surefoot.errors import InputError, Unsupported, nearest_hint, quoted, shown
+from surefoot.files import parse_json
+from surefoot.policies.interface import KEY, Interface, interface_from
+from surefoot.policies.loaded import Loaded, checked, file_bytes
+from surefoot.policies.models import ACTIVATIONS, Layer, Network, Precision, Reals
+
+MAX_HEADER = 2**20
+MAX_DIMENSIONS = 8
+SIZES = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2}
+_OTHER_SIZES = {"I64": 8, "U64": 8, "I32": 4, "U32": 4, "I16": 2, "U16": 2, "I8": 1, "U8": 1}
+_OTHER_SIZES |= {"BOOL": 1}
+_TYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2"}
+_NUMBERED = re.compile(r"((?:.*\.)?)(0|[1-9][0-9]{0,6})\.(weight|bias)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """Where a tensor stands in the file."""
+
+    type: str
+    shape: tuple[int, ...]
+    begin: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Content:
+    """The tensors of a file by name, where their bytes begin, and the metadata."""
+
+    data: bytes
+    start: int
+    tensors: dict[str, Tensor]
+    metadata: dict[str, str] = field(default_factory=dict)
+
+    def reals(self, name: str, place: str) -> Reals:
+        """Return the numbers of a tensor as doubles."""
+        found = self.tensors.get(name)
+        if found is None:
+            hint = nearest_hint(name, self.tensors)
+            raise _bad(f"there is no tensor {quoted(name)}", place, hint=hint)
+        if found.type not in SIZES:
+            raise Unsupported(
+                "policy-number-type",
+                f"tensor {quoted(name)} has numbers of type {found.type}",
+                hint=f"types are {', '.join(SIZES)}",
+            )
+        begin, count = self.start + found.begin, math.prod(found.shape)
+        if found.type == "BF16":
+            upper = np.frombuffer(self.data, "<u2", count, begin).astype(np.uint32)
+            flat = (upper << 16).view(np.float32)
+        else:
+            flat = np.frombuffer(self.data, _TYPES[found.type], count, begin)
+        return flat.astype(np.float64).reshape(found.shape)
+
+
+# -- reading ---------------------------------------------------------------------------------
+
+
+def read(path: str | Path, *, activation: str | None = None) -> Loaded:
+    """Return the network of a file. Raises InputError if it is none.
+
+    ``activation`` is that of the hidden layers, for a file that does not say it.
+    """
+    try:
+        loaded = _loaded(content_of(file_bytes(path)), activation)
+    except (InputError, Unsupported) as error:
+        error.at(file=str(path))
+        raise
+    return checked(loaded, path)
+
+
+def content_of(data: bytes) -> Content:
+    """Return the tensors and the metadata of a file's bytes, every length checked."""
+    if len(data) < 8:
+        raise _bad("the file is too short for a safetensors file")
+    (length,) = struct.unpack("<Q", data[:8])
+    if length > MAX_HEADER:
+        raise _bad(f"the header claims {length:,} bytes, at most {MAX_HEADER:,} are read")
+    if length > len(data) - 8:
+        raise _bad(f"the header claims {length:,} bytes, the file has {len(data) - 8:,}")
+    header = _header(data[8 : 8 + length])
+    metadata = header.pop("__metadata__", {})
+    if not isinstance(metadata, dict) or not all(isinstance(v, str) for v in metadata.values()):
+        raise _bad("the metadata are no texts", "/__metadata__")
+    tensors = {name: _tensor(name, said) for name, said in header.items()}
+    _check_places(tensors, len(data) - 8 - length)
+    return Content(data, 8 + length, tensors, metadata)
+
+
+def _header(text: bytes) -> dict[str, Any]:
+    try:
+        header = parse_json(text.decode("utf-8"))
+    except UnicodeDecodeError:
+        raise _bad("the header is no UTF-8 text") from None
+    except InputError as error:
+        raise _bad(f"the header is no JSON: {error.message}") from None
+    if not isinstance(header, dict):
+        raise _bad("the header is no JSON object")
+    return header
+
+
+def _tensor(name: str, said: Any) -> Tensor:
+    place = f"/{name}"
+    if not isinstance(said, dict) or set(said) != {"dtype", "shape", "data_offsets"}:
+        raise _bad(f"{quoted(name)} is no tensor", place)
+    type, shape, offsets = said["dtype"], said["shape"], said["data_offsets"]
+    if not _are_counts(shape) or not _are_counts(offsets) or len(offsets) != 2:
+        raise _bad(f"shape or place of tensor {quoted(name)} are no whole numbers", place)
+    if len(shape) > MAX_DIMENSIONS:
+        raise _bad(f"tensor {quoted(name)} has {len(shape):,} dimensions", place)
+    size = (SIZES | _OTHER_SIZES).get(type) if isinstance(type, str) else None
+    if size is None:
+        message = f"tensor {quoted(name)} has numbers of type {shown(type)}"
+        raise Unsupported("policy-number-type", message, place=place)
+    if math.prod(shape) * size != offsets[1] - offsets[0]:
+        raise _bad(f"tensor {quoted(name)} is not as large as its shape says", place)
+    return Tensor(type, tuple(shape), *offsets)
+
+
+def _are_counts(given: Any) -> bool:
+    return isinstance(given, list) and all(
+        isinstance(one, int) and not isinstance(one, bool) and 0 <= one < 2**48 for one in given
+    )
+
+
+def _check_places(tensors: dict[str, Tensor], length: int) -> None:
+    """Raise InputError unless the tensors fill the rest of the file, one after the other."""
+    at = 0
+    for name, tensor in sorted(tensors.items(), key=lambda item: (item[1].begin, item[1].end)):
+        if tensor.begin != at:
+            raise _bad(f"tensor {quoted(name)} overlaps another, or leaves a gap", f"/{name}")
+        at = tensor.end
+    if at != length:
+        raise _bad(f"the tensors take {at:,} bytes, but the file has {length:,} for them")
+
+
+def _bad(message: str, place: str | None = None, *, hint: str | None = None) -> InputError:
+    return InputError("bad-safetensors", message, place=place, hint=hint)
+
+
+def _loaded(content: Content, activation: str | None) -> Loaded:
+    if activation is not None:
+        check_activation(activation)
+    text = content.metadata.get("surefoot")
+    if text is None:
+        return _numbered(content, activation or "relu", is_said=activation is not None)
+    try:
+        said = parse_json(text)
+    except InputError as error:
+        raise _bad(f"the description is no JSON: {error.message}", "/__metadata__") from None
+    if not isinstance(said, dict) or not isinstance(said.get("layers"), list):
+        raise _bad("the description lists no layers", "/__metadata__/surefoot")
+    return _described(content, said)
+
+
+def check_activation(name: Any, place: str | None = None) -> str:
+    """Return the name of an activation. Raises InputError if there is none of that name."""
+    if name not in ACTIVATIONS:
+        hint = nearest_hint(str(name), ACTIVATIONS) or f"there are {', '.join(ACTIVATIONS)}"
+        message = f"there is no activation {shown(name)}"
+        raise InputError("unknown-activation", message, place=place, hint=hint)
+    return str(name)
+
+
+# -- files that say what they are ------------------------------------------------------------
+
+
+def _described(content: Content, said: dict[str, Any]) -> Loaded:
+    at = "/__metadata__/surefoot"
+    layers = [_layer(content, one, f"{at}/layers/{i}") for i, one in enumerate(said["layers"])]
+    precision = said.get("precision")
+    if precision not in ("float32", "float64"):
+        raise _bad(f"there is no precision {shown(precision)}", f"{at}/precision")
+    rest = {key: said[key] for key in said if key not in ("layers", "precision", "notes")}
+    described = interface_from({KEY: 1, **rest})
+    interface = described.interface if described.interface != Interface() else None
+    notes = tuple(map(str, said.get("notes") or ()))[:20]
+    network = Network(tuple(layers), precision)
+    return Loaded(network, interface, described.unfiltered, notes=notes)
+
+
+def _layer(content: Content, said: Any, place: str) -> Layer:
+    if not isinstance(said, dict) or not isinstance(said.get("weights"), str):
+        raise _bad("the layer names no weights", place)
+    weights = content.reals(said["weights"], place)
+    biases = said.get("biases")
+    if not isinstance(biases, str | None):
+        raise _bad("the biases are no name of a tensor", place)
+    activation = check_activation(said.get("activation"), f"{place}/activation")
+    slope = said.get("slope", 0.01)
+    if isinstance(slope, bool) or not isinstance(slope, int | float):
+        raise _bad(f"the slope is {shown(slope)}", f"{place}/slope")
+    numbers = content.reals(biases, place) if biases is not None else _zeros(weights)
+    return Layer(weights, numbers, activation, float(slope))
+
+
+def _zeros(weights: Reals) -> Reals:
+    return np.zeros(weights.shape[0] if weights.ndim else 0)
+
+
+# -- files that do not -----------------------------------------------------------------------
+
+
+def _numbered(content: Content, activation: str, *, is_said: bool) -> Loaded:
+    arrays = {name: content.reals(name, f"/{name}") for name in content.tensors}
+    is_double = any(tensor.type == "F64" for tensor in content.tensors.values())
+    layers = numbered_layers(arrays, activation)
+    notes = []
+    if not is_said and len(layers) > 1:
+        notes.append(f"the file names no activation: {activation} between layers is assumed")
+    if any(tensor.type.endswith("F16") for tensor in content.tensors.values()):
+        notes.append("numbers of 16 bits are computed with in float32")
+    network = Network(layers, "float64" if is_double else "float32")
+    return Loaded(network, notes=tuple(notes))
+
+
+def numbered_layers(arrays: Mapping[str, Reals], activation: str) -> tuple[Layer, ...]:
+    """Return layers of tensors ``PREFIX.N.weight`` and ``PREFIX.N.bias``, in numeric order.
+
+    ``activation`` is that of all but the last. Raises InputError for other tensors.
+    """
+    found: dict[int, dict[str, Reals]] = {}
+    prefixes = set()
+    for name, array in arrays.items():
+        match = _NUMBERED.fullmatch(name)
+        if match is None:
+            raise _bad(
+                f"tensor {quoted(name)} is not N.weight or N.bias",
+                hint="a file without a description holds the tensors of a torch.nn.Sequential",
+            )
+        prefixes.add(match[1])
+        found.setdefault(int(match[2]), {})[match[3]] = array
+    if len(prefixes) != 1:
+        some = ", ".join(quoted(prefix) for prefix in sorted(prefixes)[:3])
+        raise _bad(f"the tensors are not of one network: {some}" if some else "it has no tensors")
+    return _layers(found, activation)
+
+
+def _layers(found: dict[int, dict[str, Reals]], activation: str) -> tuple[Layer, ...]:
+    last = max(found)
+    layers = []
+    for number, parts in sorted(found.items()):
+        weights = parts.get("weight")
+        if weights is None or weights.ndim != 2:
+            raise Unsupported("policy-layer", f"layer {number} is no linear layer")
+        biases = parts.get("bias", np.zeros(weights.shape[0]))
+        layers.append(Layer(weights, biases, "linear" if number == last else activation))
+    return tuple(layers)
+
+
+# -- writing ---------------------------------------------------------------------------------
+
+
+def to_bytes(
+    network: Network,
+    interface: Interface | None = None,
+    *,
+    unfiltered: bool | None = None,
+    notes: Iterable[str] = (),
+) -> bytes:
+    """Return the safetensors file of a network with its description."""
+    type = _written_type(network)
+    header: dict[str, Any] = {}
+    pieces: list[bytes] = []
+    for number, layer in enumerate(network.layers):
+        for part, array in (("weight", layer.weights), ("bias", layer.biases)):
+            piece = np.ascontiguousarray(array).astype(_TYPES[type]).tobytes()
+            begin = sum(map(len, pieces))
+            pieces.append(piece)
+            header[f"{number}.{part}"] = {
+                "dtype": type,
+                "shape": list(array.shape),
+                "data_offsets": [begin, begin + len(piece)],
+            }
+    said = _description(network, interface, unfiltered, notes)
+    header["__metadata__"] = {"surefoot": json.dumps(said)}
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    if len(text) > MAX_HEADER:
+        raise InputError("policy-too-large", "the description of the network is too long")
+    return struct.pack("<Q", len(text)) + text + b"".join(pieces)
+
+
+def _written_type(network: Network) -> str:
+    """Return the type that holds every number exactly."""
+    precision: Precision = network.precision
+    arrays = [array for layer in network.layers for array in (layer.weights, layer.biases)]
+    fits = all(np.array_equal(array.astype(np.float32), array) for array in arrays)
+    return "F32" if precision == "float32" and fits else "F64"
+
+
+def _description(
+    network: Network, interface: Interface | None, unfiltered: bool | None, notes: Iterable[str]
+) -> dict[str, Any]:
+    layers = []
+    for number, layer in enumerate(network.layers):
+        said: dict[str, Any] = {"weights": f"{number}.weight", "biases": f"{number}.bias"}
+        said["activation"] = layer.activation
+        if layer.activation == "leaky_relu":
+            said["slope"] = layer.slope
+        layers.append(said)
+    whole = {**(interface or Interface()).to_dict(), "layers": layers}
+    whole["precision"] = network.precision
+    if unfiltered is not None:
+        whole["unfiltered"] = unfiltered
+    if listed := list(notes):
+        whole["notes"] = listed
+    return whole

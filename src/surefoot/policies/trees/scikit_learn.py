@@ -1,0 +1,178 @@
+"""Estimators of scikit-learn in memory: trees, forests, gradient boosting, and the MLPClassifier.
+
+Inputs are rounded to float32, thresholds are doubles, a node goes left if the input is at most its
+threshold. Scores are those of ``predict_proba`` (trees and forests), of ``predict`` (regressors)
+and of ``decision_function`` (gradient boosting), bit for bit, if forests are asked with one job:
+with more, scikit-learn adds the trees in the order in which threads finish. Gradient boosting
+decides for class 1 of two if its score is not negative, so class 0 has the largest negative number
+for its score. A network's scores are sums that BLAS adds in another order: they agree to rounding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from surefoot.errors import InputError, Unsupported, printable, shown
+from surefoot.policies.interface import Interface
+from surefoot.policies.loaded import Loaded
+from surefoot.policies.models import Layer, Model, Network, Trees
+from surefoot.policies.trees.forest import Tree, assemble, at_most
+from surefoot.policies.trees.reading import Reals
+
+SINGLE = ("DecisionTreeClassifier", "DecisionTreeRegressor", "ExtraTreeClassifier",
+          "ExtraTreeRegressor")  # fmt: skip
+FORESTS = ("RandomForestClassifier", "RandomForestRegressor", "ExtraTreesClassifier",
+           "ExtraTreesRegressor")  # fmt: skip
+BOOSTED = ("GradientBoostingClassifier",)
+NETWORKS = ("MLPClassifier",)
+SUPPORTED = (*SINGLE, *FORESTS, *BOOSTED, *NETWORKS)
+
+ACTIVATIONS = {"identity": "linear", "logistic": "sigmoid", "tanh": "tanh", "relu": "relu"}
+LARGEST_NEGATIVE = -5e-324
+
+
+def trees_of(estimator: Any) -> Loaded:
+    """Return what a fitted estimator scores actions with.
+
+    The outputs of a classifier are its classes in order: names of actions, which are returned as
+    outputs of the interface, or positions of actions, which only the task can name.
+    """
+    kind = _kind(estimator)
+    if not hasattr(estimator, "n_features_in_"):
+        raise InputError("policy-not-fitted", f"the {kind} is not fitted")
+    outputs = _class_names(estimator, kind)
+    try:
+        model = _model(estimator, kind)
+        model.check()
+    except ValueError as error:
+        raise InputError("bad-trees", str(error)) from None
+    return Loaded(model, Interface(outputs=outputs) if outputs else None)
+
+
+def _kind(estimator: Any) -> str:
+    """Return the name of the class of scikit-learn that an estimator is of."""
+    for each in type(estimator).__mro__:
+        if each.__module__.startswith("sklearn.") and each.__name__ in SUPPORTED:
+            return each.__name__
+    raise Unsupported(
+        "trees-unsupported",
+        f"estimators of the class {printable(type(estimator).__name__)} are not supported",
+        hint=f"supported are {', '.join(SUPPORTED)}",
+    )
+
+
+def _class_names(estimator: Any, kind: str) -> tuple[str, ...]:
+    """Return the names of the actions, if the classes are names."""
+    if not kind.endswith("Classifier"):
+        return ()
+    classes = estimator.classes_
+    if isinstance(classes, list) or classes.ndim != 1:
+        raise Unsupported("trees-unsupported", "classifiers of several outputs are not supported")
+    names: list[Any] = classes.tolist()
+    if all(isinstance(name, str) for name in names):
+        return tuple(names)
+    if not all(type(name) in (int, float) and name >= 0 and name == int(name) for name in names):
+        raise InputError(
+            "policy-wrong-classes",
+            f"the classes are {shown(names)}, not positions of actions",
+            hint="train with the names of actions as classes",
+        )
+    return ()
+
+
+def _model(estimator: Any, kind: str) -> Model:
+    if kind in NETWORKS:
+        return _network(estimator)
+    if kind in BOOSTED:
+        return _boosted(estimator)
+    members = [estimator] if kind in SINGLE else list(estimator.estimators_)
+    trees = [_vector_tree(member.tree_) for member in members]
+    return _assembled(
+        trees,
+        estimator,
+        base=np.zeros(members[0].tree_.value[0].size),
+        divide_by=float(len(members)),
+    )
+
+
+def _assembled(
+    trees: Sequence[Tree], estimator: Any, *, base: Reals, divide_by: float = 1.0
+) -> Trees:
+    return assemble(
+        trees,
+        num_inputs=int(estimator.n_features_in_),
+        base=base,
+        input_precision="float32",
+        sum_precision="float64",
+        divide_by=divide_by,
+    )
+
+
+def _vector_tree(tree: Any) -> Tree:
+    """Return a tree whose leaves have a value for each class or each output."""
+    values = np.asarray(tree.value, dtype=np.float64).reshape(tree.node_count, -1)
+    width = values.shape[1]
+    if width == 1:
+        return _tree(tree, values.ravel(), output=0)
+    return _tree(tree, values.ravel(), output=-1, width=width)
+
+
+def _tree(tree: Any, values: Reals, *, output: int, width: int = 1) -> Tree:
+    largest = np.finfo(np.float64).max  # a threshold is infinite if only NaN goes right
+    return Tree(
+        leaf=np.asarray(tree.children_left) == -1,
+        features=np.asarray(tree.feature, dtype=np.int64),
+        thresholds=np.minimum(at_most(np.asarray(tree.threshold, dtype=np.float64)), largest),
+        left=np.asarray(tree.children_left, dtype=np.int64),
+        right=np.asarray(tree.children_right, dtype=np.int64),
+        places=np.arange(tree.node_count) * width,
+        values=values,
+        output=output,
+    )
+
+
+def _boosted(estimator: Any) -> Trees:
+    rounds = estimator.estimators_
+    is_binary = rounds.shape[1] == 1
+    trees = [
+        _tree(
+            member.tree_,
+            estimator.learning_rate * np.asarray(member.tree_.value, dtype=np.float64).ravel(),
+            output=output + is_binary,
+        )
+        for row in rounds
+        for output, member in enumerate(row)
+    ]
+    start = _start(estimator)
+    base = np.concatenate([[LARGEST_NEGATIVE], start]) if is_binary else start
+    return _assembled(trees, estimator, base=base)
+
+
+def _start(estimator: Any) -> Reals:
+    """Return the scores before the first round, if they are the same everywhere."""
+    kind = type(estimator.init_).__name__
+    if estimator.init_ != "zero" and kind != "DummyClassifier":
+        raise Unsupported(
+            "trees-unsupported",
+            f"gradient boosting that starts from a {printable(kind)} is not supported",
+        )
+    nowhere = np.zeros((1, estimator.n_features_in_), dtype=np.float32)
+    return np.asarray(estimator._raw_predict_init(nowhere), dtype=np.float64).ravel()
+
+
+def _network(estimator: Any) -> Network:
+    precision = str(estimator.coefs_[0].dtype)
+    hidden = ACTIVATIONS[estimator.activation]
+    layers = []
+    for number, (weights, biases) in enumerate(
+        zip(estimator.coefs_, estimator.intercepts_, strict=True), start=1
+    ):
+        is_last = number == len(estimator.coefs_)
+        rows, offsets = weights.T.astype(np.float64), biases.astype(np.float64)
+        if is_last and len(rows) == 1:  # two classes: the scores are 0 and the logit
+            rows, offsets = np.vstack([np.zeros_like(rows), rows]), np.append(0.0, offsets)
+        layers.append(Layer(rows, offsets, "linear" if is_last else hidden))
+    return Network(tuple(layers), "float32" if precision == "float32" else "float64")

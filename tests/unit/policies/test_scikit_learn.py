@@ -1,0 +1,140 @@
+"""Estimators of scikit-learn as models: outputs, names, and what is refused."""
+
+import numpy as np
+import pytest
+from tests.support.trees import labelled
+
+from surefoot.errors import InputError, Unsupported
+from surefoot.policies.trees.scikit_learn import SUPPORTED, trees_of
+
+NAMES = np.array(["stop", "go", "jump", "duck"])
+
+
+@pytest.fixture(scope="module")
+def data():
+    return labelled(np.random.default_rng(0), 200, real=False)
+
+
+def fitted(estimator, data, classes=None):
+    features, labels = data
+    return estimator.fit(features, labels if classes is None else classes[labels])
+
+
+def test_a_tree_by_hand():
+    from sklearn.tree import DecisionTreeClassifier
+
+    estimator = DecisionTreeClassifier().fit([[0.0], [1.0], [1.0]], [0, 1, 1])
+    trees = trees_of(estimator).model
+    assert trees.features.tolist() == [0, -1, -1]
+    assert trees.thresholds[0] == np.nextafter(0.5, 1)
+    assert trees.scorer().scores(np.array([[0.5], [0.6]])).tolist() == [[1, 0], [0, 1]]
+    assert (trees.input_precision, trees.sum_precision) == ("float32", "float64")
+
+
+def test_names_of_actions_become_outputs(data):
+    from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
+    from sklearn.neural_network import MLPClassifier
+
+    for estimator in (
+        RandomForestClassifier(3, random_state=0),
+        GradientBoostingClassifier(n_estimators=2),
+        MLPClassifier((3,), max_iter=300, tol=1.0),
+    ):
+        loaded = trees_of(fitted(estimator, data, NAMES))
+        assert loaded.interface.outputs == ("duck", "go", "jump", "stop")
+        assert loaded.interface.inputs == ()
+        assert loaded.model.num_outputs == 4
+
+
+def test_positions_of_actions_need_no_names(data):
+    from sklearn.tree import DecisionTreeClassifier
+
+    assert trees_of(fitted(DecisionTreeClassifier(), data)).interface is None
+    sparse = trees_of(fitted(DecisionTreeClassifier(), data, np.array([0, 2, 3, 7])))
+    assert (sparse.interface, sparse.model.num_outputs) == (None, 4)
+
+
+@pytest.mark.parametrize("classes", [[-1, 0, 1, 2], [False, True, True, True]])
+def test_other_classes_are_refused(classes, data):
+    from sklearn.tree import DecisionTreeClassifier
+
+    with pytest.raises(InputError, match="not positions of actions"):
+        trees_of(fitted(DecisionTreeClassifier(), data, np.array(classes)))
+
+
+def test_positions_may_be_written_as_reals(data):
+    from sklearn.tree import DecisionTreeClassifier
+
+    assert trees_of(fitted(DecisionTreeClassifier(), data, np.arange(4.0))).model.num_outputs == 4
+
+
+def test_a_regressor_with_several_outputs(data):
+    from sklearn.tree import DecisionTreeRegressor
+
+    features, labels = data
+    trees = trees_of(DecisionTreeRegressor().fit(features, np.eye(4)[labels])).model
+    assert trees.num_outputs == 4
+    single = trees_of(DecisionTreeRegressor().fit(features, labels)).model
+    assert single.num_outputs == 1
+
+
+def unsupported_estimators():
+    from sklearn.ensemble import AdaBoostClassifier, HistGradientBoostingClassifier
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+    from sklearn.tree import DecisionTreeClassifier
+
+    return {
+        "HistGradientBoostingClassifier": HistGradientBoostingClassifier(max_iter=2),
+        "AdaBoostClassifier": AdaBoostClassifier(n_estimators=2),
+        "LogisticRegression": LogisticRegression(max_iter=1000),
+        "Pipeline": make_pipeline(StandardScaler(), DecisionTreeClassifier()),
+    }
+
+
+@pytest.mark.parametrize("name", sorted(unsupported_estimators()))
+def test_other_estimators_are_refused_with_a_list_of_those_that_are_not(name, data):
+    with pytest.raises(Unsupported, match=name) as caught:
+        trees_of(fitted(unsupported_estimators()[name], data))
+    assert all(each in caught.value.hint for each in SUPPORTED)
+
+
+def test_several_outputs_and_other_starts_are_refused(data):
+    from sklearn.ensemble import GradientBoostingClassifier
+    from sklearn.tree import DecisionTreeClassifier
+
+    features, labels = data
+    with pytest.raises(Unsupported, match="several outputs"):
+        trees_of(DecisionTreeClassifier().fit(features, np.stack([labels, labels], axis=1)))
+    start = DecisionTreeClassifier(max_depth=1)
+    with pytest.raises(Unsupported, match="starts from a DecisionTreeClassifier"):
+        trees_of(fitted(GradientBoostingClassifier(init=start, n_estimators=2), data))
+
+
+def test_what_is_not_fitted_is_refused():
+    from sklearn.tree import DecisionTreeClassifier
+
+    with pytest.raises(InputError, match="not fitted"):
+        trees_of(DecisionTreeClassifier())
+
+
+def test_subclasses_are_what_they_derive_from(data):
+    from sklearn.tree import DecisionTreeClassifier
+
+    class Mine(DecisionTreeClassifier):
+        pass
+
+    assert trees_of(fitted(Mine(), data)).model.num_outputs == 4
+
+
+def test_trees_that_saw_missing_values(data):
+    """A split that only parts missing values from the others has an infinite threshold."""
+    from sklearn.tree import DecisionTreeClassifier
+
+    features = np.array([[1.0], [2.0], [np.nan], [np.nan]])
+    estimator = DecisionTreeClassifier().fit(features, [0, 0, 1, 1])
+    assert np.isinf(estimator.tree_.threshold[0])
+    trees = trees_of(estimator).model
+    states = np.array([[-1e30], [0.0], [1e30]])
+    assert (trees.scorer().scores(states) == estimator.predict_proba(states)).all()
