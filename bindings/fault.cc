@@ -41,22 +41,36 @@ void make_analysis(FaultAnalysis* self, TaskOracle& oracle, std::optional<std::u
     new (self) FaultAnalysis(oracle.task(), ask_of(oracle), radius);
 }
 
+// The states and actions of a run. Throws std::invalid_argument if their numbers do not fit.
+std::pair<std::vector<Word>, std::vector<ActionId>> run_of(
+    const Task& task, const nb::bytes& states, const std::vector<std::uint32_t>& numbers) {
+    std::vector<Word> words = to_words(task, states);
+    std::vector<ActionId> actions;
+    for (std::uint32_t number : numbers) actions.push_back(ActionId{number});
+    if (words.size() != (actions.size() + 1) * task.words())
+        throw std::invalid_argument("a run has one state more than actions");
+    return {std::move(words), std::move(actions)};
+}
+
+std::optional<std::uint64_t> broken_step_of(const Task& task, const nb::bytes& states,
+                                            const std::vector<std::uint32_t>& numbers) {
+    const auto [words, actions] = run_of(task, states, numbers);
+    return broken_step(task, words, actions);
+}
+
 nb::dict analyse(FaultAnalysis& analysis, TaskOracle& oracle, const nb::bytes& states,
                  const std::vector<std::uint32_t>& numbers, bool bugs_only, double state_seconds,
                  double max_seconds, std::uint64_t max_bytes, std::uint64_t max_states,
-                 nb::object progress) {
+                 bool skip_errors, nb::object progress) {
     const Busy busy(oracle);
-    const std::vector<Word> words = to_words(oracle.task(), states);
-    std::vector<ActionId> actions;
-    for (std::uint32_t number : numbers) actions.push_back(ActionId{number});
-    if (words.size() != (actions.size() + 1) * oracle.task().words())
-        throw std::invalid_argument("a run has one state more than actions");
+    const auto [words, actions] = run_of(oracle.task(), states, numbers);
     PythonBudget budget(max_seconds, ~std::uint64_t{0}, ~std::uint64_t{0}, std::move(progress));
     RunFaults found;
     {
         nb::gil_scoped_release let_other_threads_run;
-        found = analysis.analyse(words, actions, bugs_only, {state_seconds, max_states, max_bytes},
-                                 budget.budget());
+        found =
+            analysis.analyse(words, actions, bugs_only,
+                             {state_seconds, max_states, max_bytes, skip_errors}, budget.budget());
     }
     budget.raise_pending();
     nb::list faults;
@@ -76,10 +90,13 @@ nb::dict analyse(FaultAnalysis& analysis, TaskOracle& oracle, const nb::bytes& s
 }  // namespace
 
 void bind_fault(nb::module_& module) {
+    module.def("broken_step", &broken_step_of, "task"_a, "states"_a, "actions"_a,
+               "Return the first step that no run of the task takes, or None.");
     nb::class_<FaultAnalysis>(module, "FaultAnalysis", "Finds the guilty decisions on runs.")
         .def("__init__", &make_analysis, "oracle"_a, "radius"_a.none(), nb::keep_alive<1, 2>())
         .def("analyse", &analyse, "oracle"_a, "states"_a, "actions"_a, nb::kw_only(), "bugs_only"_a,
-             "state_seconds"_a, "max_seconds"_a, "max_bytes"_a, "max_states"_a, "progress"_a.none(),
+             "state_seconds"_a, "max_seconds"_a, "max_bytes"_a, "max_states"_a, "skip_errors"_a,
+             "progress"_a.none(),
              "Return the verdicts on the states and decisions of a run, and its faults: step, "
              "outcome, alternatives, whether more may be safe.");
 }

@@ -34,6 +34,7 @@ const char* name_of(StopReason reason) {
         case StopReason::memory: return "memory";
         case StopReason::states: return "states";
         case StopReason::interrupted: return "interrupted";
+        case StopReason::model_error: return "model-error";
         case StopReason::none: break;
     }
     return "";

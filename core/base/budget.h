@@ -14,7 +14,8 @@
 
 namespace surefoot {
 
-enum class StopReason : std::uint8_t { none, seconds, memory, states, interrupted };
+// `model_error` is for who goes on after one, in states that nobody may reach.
+enum class StopReason : std::uint8_t { none, seconds, memory, states, interrupted, model_error };
 
 struct Progress {
     std::uint64_t states = 0;

@@ -4,6 +4,46 @@
 
 namespace surefoot {
 
+namespace {
+
+class RunChecker {
+public:
+    explicit RunChecker(const Task& task) : task_(task), stepper_(task.stepper()) {}
+
+    bool is_step(const Word* state, ActionId action, const Word* next) {
+        if (stepper_->kind(state) != StateKind::open) return false;
+        stepper_->applicable(state, applicable_);
+        if (!std::binary_search(applicable_.begin(), applicable_.end(), action)) return false;
+        if (is_silent(action) && !is_silent(applicable_.front())) return false;
+        stepper_->outcomes(state, action, expansion_);
+        const std::size_t width = task_.words();
+        for (std::size_t at = 0; at < expansion_.words.size(); at += width) {
+            if (std::equal(next, next + width, expansion_.words.data() + at)) return true;
+        }
+        return false;
+    }
+
+private:
+    bool is_silent(ActionId action) const { return index(action) >= task_.first_silent(); }
+
+    const Task& task_;
+    std::unique_ptr<Stepper> stepper_;
+    std::vector<ActionId> applicable_;
+    Expansion expansion_;
+};
+
+}  // namespace
+
+std::optional<std::uint64_t> broken_step(const Task& task, const std::vector<Word>& states,
+                                         const std::vector<ActionId>& actions) {
+    RunChecker checker(task);
+    for (std::size_t i = 0; i < actions.size(); ++i) {
+        const Word* const state = states.data() + i * task.words();
+        if (!checker.is_step(state, actions[i], state + task.words())) return i;
+    }
+    return std::nullopt;
+}
+
 FaultAnalysis::FaultAnalysis(const Task& task, Ask ask, std::optional<std::uint64_t> radius)
     : task_(task),
       ask_(std::move(ask)),
@@ -37,12 +77,18 @@ FoundVerdict FaultAnalysis::ask(const Word* state, std::uint64_t spent, Question
     key_.push_back(spent);
     if (const auto known = given_up_.find(key_.data()))
         return {Verdict::unknown, reasons_[index(*known)]};
-    const auto& [seconds, max_states, max_bytes] = question.limits;
-    Budget budget(seconds, max_bytes, max_states, [&](const Progress& progress) {
+    const FaultBudget& limits = question.limits;
+    const auto tick = [&](const Progress& progress) {
         question.stopped = question.total.look(progress);
         return question.stopped == StopReason::none;
-    });
-    FoundVerdict found = ask_(state, spent, budget);
+    };
+    Budget budget(limits.state_seconds, limits.max_bytes, limits.max_states, tick);
+    FoundVerdict found{Verdict::unknown, StopReason::model_error};
+    try {
+        found = ask_(state, spent, budget);
+    } catch (const ModelError&) {
+        if (!limits.skips_errors) throw;
+    }
     if (question.stopped == StopReason::none) question.stopped = question.total.poll({});
     if (found.verdict != Verdict::unknown) return found;
     if (found.stopped == StopReason::interrupted) found.stopped = question.stopped;

@@ -48,7 +48,13 @@ struct FaultBudget {
     double state_seconds;  // for one question
     std::uint64_t max_states;
     std::uint64_t max_bytes;
+    bool skips_errors;  // what meets an error of the model stays unknown, instead of throwing it
 };
+
+// The first step that no run takes: from a state where runs end, by an action that is not
+// applicable, or silent beside others, or to what is not an outcome; none if this is a run.
+std::optional<std::uint64_t> broken_step(const Task& task, const std::vector<Word>& states,
+                                         const std::vector<ActionId>& actions);
 
 class FaultAnalysis {
 public:

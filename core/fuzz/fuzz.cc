@@ -14,6 +14,7 @@ namespace surefoot {
 namespace {
 
 constexpr auto kPause = std::chrono::milliseconds(20);  // between two looks at the clock
+constexpr std::uint64_t kFew = 8;  // after more expanded states the clock is looked at
 
 // What the workers share.
 class Work {
@@ -100,16 +101,15 @@ private:
     void run_here() {
         Runner runner(task_, policy_, layout_, options_, [this](const Progress& progress) {
             if (progress.bytes > budget_.max_bytes()) return StopReason::memory;
+            const Progress now{progress.states, work_->done(), progress.depth, 0, 0};
             const StopReason reason =
-                budget_.poll({progress.states, work_->done(), progress.depth, progress.bytes, 0});
+                progress.expanded > kFew ? budget_.look(now) : budget_.poll(now);
             if (reason != StopReason::none) work_->stop(reason);
             return reason;
         });
         work_->help(runner, budget_.max_bytes());
-        const PolicyGraph& graph = runner.graph();
-        result_.states = graph.size();
-        for (std::uint32_t i = 0; i < graph.size(); ++i)
-            result_.decisions += graph.is_decided(StateId{i});
+        result_.states = runner.num_states();
+        result_.decisions = runner.num_decisions();
         result_.bytes = runner.bytes();
     }
 
@@ -158,22 +158,41 @@ private:
         for (std::thread& thread : threads) thread.join();
     }
 
-    // Count the different states of all workers.
-    void unite(std::vector<std::unique_ptr<Runner>>& runners) {
-        StateStore all(task_.words());
-        std::vector<bool> is_decided;
-        for (auto& runner : runners) {
-            const PolicyGraph& graph = runner->graph();
-            for (std::uint32_t i = 0; i < graph.size(); ++i) {
-                const std::uint32_t id = index(all.insert(graph.state(StateId{i})).id);
-                if (id >= is_decided.size()) is_decided.push_back(false);
-                is_decided[id] = is_decided[id] || graph.is_decided(StateId{i});
-            }
-            result_.bytes += runner->bytes();
+    // Count the different states of all workers: each counts those that no earlier one has.
+    void unite(const std::vector<std::unique_ptr<Runner>>& runners) {
+        std::vector<Counts> counts(runners.size());
+        std::vector<std::thread> threads;
+        for (std::size_t i = 0; i < runners.size(); ++i)
+            threads.emplace_back([&, i] { counts[i] = count_new(runners, i); });
+        for (std::thread& thread : threads) thread.join();
+        for (std::size_t i = 0; i < runners.size(); ++i) {
+            result_.states += counts[i].states + runners[i]->num_forgotten_states();
+            result_.decisions += counts[i].decisions + runners[i]->num_forgotten_decisions();
+            result_.bytes += runners[i]->bytes();
         }
-        result_.states = all.size();
-        result_.decisions =
-            static_cast<std::uint64_t>(std::count(is_decided.begin(), is_decided.end(), true));
+    }
+
+    struct Counts {
+        std::uint64_t states = 0;
+        std::uint64_t decisions = 0;
+    };
+
+    static Counts count_new(const std::vector<std::unique_ptr<Runner>>& runners, std::size_t of) {
+        Counts counts;
+        const PolicyGraph& graph = runners[of]->graph();
+        for (std::uint32_t i = 0; i < graph.size(); ++i) {
+            bool is_new = true;
+            bool is_decided = graph.is_decided(StateId{i});
+            for (std::size_t earlier = 0; earlier < of; ++earlier) {
+                const PolicyGraph& other = runners[earlier]->graph();
+                const auto known = other.find(graph.state(StateId{i}));
+                is_new = is_new && !known;
+                is_decided = is_decided && !(known && other.is_decided(*known));
+            }
+            counts.states += is_new;
+            counts.decisions += is_decided;
+        }
+        return counts;
     }
 
     const Task& task_;

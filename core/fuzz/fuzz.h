@@ -6,10 +6,10 @@
   unique, a limit is reached, or a fail state is seen, and goes on from a state of the lookahead
   that the bias picks: any (uniform), one of the last layer with the least distance (greedy), or
   any, a state at distance h with a weight of exp(-h). Biases other than uniform go to a fail state
-  that they see.
+  that they see. The state where the lookahead begins is not part of it: runs do not stand still.
   Guarantee: every run is a run of the policy. It is `safe` only if everything the policy can reach
   from its start was seen and does not fail. Run `k` depends on task, policy, options, seed and `k`
-  only, not on the number of workers.
+  only, not on the number of workers, unless time or memory cut it: workers share the memory.
   Cost: a decision per state, kept from run to run; one step of a run that sees nothing new is a few
   reads. When to use it: to find failures fast; verification proves that there are none.
   Paper: Jain et al. 2025, alg. 1, with a bound on the steps (as printed it may go round for ever).
@@ -33,7 +33,16 @@ enum class Perturb : std::uint8_t { none, values, actions, both };
 
 // How a fuzzed run ended; `cut` has a reason.
 enum class RunEnd : std::uint8_t { fail, goal, safe, cut, dead_end, inapplicable };
-enum class CutReason : std::uint8_t { none, steps, exhausted, seconds, memory, interrupted };
+// A model error cuts a run whose start has changed values; elsewhere it is thrown.
+enum class CutReason : std::uint8_t {
+    none,
+    steps,
+    exhausted,
+    seconds,
+    memory,
+    interrupted,
+    model_error,
+};
 
 struct FuzzOptions {
     Bias bias = Bias::greedy;
@@ -43,6 +52,7 @@ struct FuzzOptions {
     Perturb perturb = Perturb::none;
     std::uint64_t changes = 1;
     std::uint64_t workers = 1;
+    bool goes_on = false;  // a run does not end before its time where it is known to be safe
 };
 
 // One change of a perturbed start.

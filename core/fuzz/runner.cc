@@ -21,6 +21,17 @@ CutReason reason_of(StopReason reason) {
     }
 }
 
+std::uint64_t num_decided(const PolicyGraph& graph) {
+    std::uint64_t count = 0;
+    for (std::uint32_t i = 0; i < graph.size(); ++i) count += graph.is_decided(StateId{i});
+    return count;
+}
+
+bool has_changed_value(const FuzzRun& run) {
+    return std::any_of(run.changes.begin(), run.changes.end(),
+                       [](const Change& change) { return change.variable >= 0; });
+}
+
 }  // namespace
 
 Runner::Runner(const Task& task, Policy& policy, const Layout* layout, const FuzzOptions& options,
@@ -32,10 +43,14 @@ Runner::Runner(const Task& task, Policy& policy, const Layout* layout, const Fuz
       graph_(task, policy),
       stepper_(task.stepper()) {}
 
+std::uint64_t Runner::num_decisions() const { return forgotten_decisions_ + num_decided(graph_); }
+
 void Runner::forget() {
+    forgotten_states_ += graph_.size();
+    forgotten_decisions_ += num_decided(graph_);
     graph_.clear();
-    stamps_.clear();
-    marks_.clear();
+    stamps_ = {};
+    marks_ = {};
     serial_ = 1;
     lookahead_serial_ = 0;
 }
@@ -48,8 +63,14 @@ FuzzRun Runner::run(std::uint64_t number, const Word* start) {
     else
         perturb(run, start, random);
     if (run.reason != CutReason::none) return run;
-    begin(run.states.data());
-    follow(run, random);
+    try {
+        begin(run.states.data());
+        follow(run, random);
+    } catch (const ModelError&) {
+        if (!has_changed_value(run)) throw;
+        run.end = RunEnd::cut;
+        run.reason = CutReason::model_error;
+    }
     run.steps = path_.size() - 1;
     if (run.end == RunEnd::fail) write(run);
     run.is_done = true;
@@ -70,7 +91,7 @@ void Runner::follow(FuzzRun& run, Random& random) {
         const StateId here = path_.back();
         graph_.expand(here);
         note_expanded(here);
-        if (is_over(run, here) || stops(run)) return;
+        if (is_over(run, here) || stops(run, 1)) return;
         const auto target = look_ahead(run, here, random);
         if (target) {
             append(*target, options_.max_steps);
@@ -91,7 +112,7 @@ bool Runner::is_over(FuzzRun& run, StateId here) const {
         case Ending::dead_end: run.end = RunEnd::dead_end; return true;
         case Ending::inapplicable: run.end = RunEnd::inapplicable; return true;
     }
-    if (open_ == 0) {
+    if (open_ == 0 && !options_.goes_on) {
         run.end = RunEnd::safe;
         return true;
     }
@@ -100,8 +121,8 @@ bool Runner::is_over(FuzzRun& run, StateId here) const {
     return true;
 }
 
-bool Runner::stops(FuzzRun& run) {
-    const StopReason reason = poll_({graph_.size(), 0, path_.size(), bytes(), 0});
+bool Runner::stops(FuzzRun& run, std::uint64_t expanded) {
+    const StopReason reason = poll_({graph_.size(), expanded, path_.size(), bytes(), 0});
     if (reason == StopReason::none) return false;
     run.reason = reason_of(reason);
     return true;
@@ -141,9 +162,8 @@ std::optional<std::size_t> Runner::look_ahead(FuzzRun& run, StateId here, Random
         if (!expand_layer(run, layer, end)) return std::nullopt;
         layer = end;
         if (layer == seen_.size()) return std::nullopt;
-        if (options_.bias != Bias::uniform) {
-            if (const auto fail = pick_fail(layer, random)) return fail;
-        }
+        if (sees_fail(layer))
+            return options_.bias == Bias::uniform ? pick(layer, random) : pick_fail(layer, random);
         const bool is_last = options_.lookahead && depth >= *options_.lookahead;
         if (is_last || has_unique_least(layer)) return pick(layer, random);
     }
@@ -157,7 +177,7 @@ bool Runner::expand_layer(FuzzRun& run, std::size_t begin, std::size_t end) {
         for (std::size_t i = part; i < part_end; ++i) layer_.push_back(seen_[i].id);
         graph_.expand(layer_);
         for (std::size_t i = part; i < part_end; ++i) add_outcomes(i);
-        if (end - begin > 1 && stops(run)) return false;
+        if (end - begin > 1 && stops(run, part_end - part)) return false;
     }
     return true;
 }
@@ -187,9 +207,14 @@ bool Runner::has_unique_least(std::size_t layer) {
     return count == 1;
 }
 
-// One of the fail states of the last layer.
-std::optional<std::size_t> Runner::pick_fail(std::size_t layer, Random& random) const {
-    std::optional<std::size_t> picked;
+bool Runner::sees_fail(std::size_t layer) const {
+    return std::any_of(seen_.begin() + static_cast<std::ptrdiff_t>(layer), seen_.end(),
+                       [&](const Seen& seen) { return graph_.kind(seen.id) == StateKind::fail; });
+}
+
+// One of the fail states of the last layer, which has some.
+std::size_t Runner::pick_fail(std::size_t layer, Random& random) const {
+    std::size_t picked = layer;
     std::uint64_t count = 0;
     for (std::size_t i = layer; i < seen_.size(); ++i) {
         if (graph_.kind(seen_[i].id) != StateKind::fail) continue;
@@ -247,15 +272,25 @@ void Runner::perturb(FuzzRun& run, const Word* start, Random& random) {
         run.changes.clear();
         std::vector<Word> state = reached_state(run, start, random);
         run.reached = state;
-        bool is_changed = run.reason == CutReason::none;
-        for (std::uint64_t i = 0; i < options_.changes && is_changed; ++i)
-            is_changed = change(run, state, random);
+        const bool is_changed = run.reason == CutReason::none && change_all(run, state, random);
         run.states = std::move(state);
-        if (run.reason != CutReason::none) return;
-        if (is_changed && stepper_->kind(run.states.data()) == StateKind::open) return;
+        if (is_changed || run.reason != CutReason::none) return;
     }
     run.changes.clear();
     run.states = run.reached;
+}
+
+// Make all changes; false if that leads to the end of runs, or to an error of the model.
+bool Runner::change_all(FuzzRun& run, std::vector<Word>& state, Random& random) {
+    try {
+        for (std::uint64_t i = 0; i < options_.changes; ++i) {
+            if (!change(run, state, random)) return false;
+        }
+        return stepper_->kind(state.data()) == StateKind::open;
+    } catch (const ModelError&) {
+        if (!has_changed_value(run)) throw;
+        return false;
+    }
 }
 
 // A state that is not terminal, anywhere on a run of the policy.
@@ -265,7 +300,7 @@ std::vector<Word> Runner::reached_state(FuzzRun& run, const Word* start, Random&
         const StateId here = path_.back();
         graph_.expand(here);
         note_expanded(here);
-        if (graph_.ending(here) != Ending::none || stops(run)) break;
+        if (graph_.ending(here) != Ending::none || stops(run, 1)) break;
         const auto outcomes = graph_.outcomes(here);
         path_.push_back(outcomes[random.below(std::uint64_t{outcomes.size()})]);
     }

@@ -14,7 +14,8 @@ namespace surefoot {
 
 class Runner {
 public:
-    // Called after every piece of work; anything but none ends the run.
+    // Called after every piece of work, with the number of states expanded in it; anything but none
+    // ends the run.
     using Poll = std::function<StopReason(const Progress&)>;
 
     Runner(const Task& task, Policy& policy, const Layout* layout, const FuzzOptions& options,
@@ -26,6 +27,12 @@ public:
     std::uint64_t bytes() const {
         return graph_.bytes() + (stamps_.capacity() + marks_.capacity()) * sizeof(std::uint32_t);
     }
+
+    // Of the states that were forgotten, too: those that were met again since count twice.
+    std::uint64_t num_states() const { return forgotten_states_ + graph_.size(); }
+    std::uint64_t num_decisions() const;
+    std::uint64_t num_forgotten_states() const { return forgotten_states_; }
+    std::uint64_t num_forgotten_decisions() const { return forgotten_decisions_; }
 
     // Forget all states: nothing but memory depends on that.
     void forget();
@@ -40,7 +47,7 @@ private:
     void begin(const Word* start);
     void follow(FuzzRun& run, Random& random);
     bool is_over(FuzzRun& run, StateId here) const;
-    bool stops(FuzzRun& run);
+    bool stops(FuzzRun& run, std::uint64_t expanded);
     void note_expanded(StateId id);
     bool is_stamped(StateId id, std::uint32_t at_least) const;
 
@@ -51,12 +58,14 @@ private:
     void add_outcomes(std::size_t parent);
     std::size_t pick(std::size_t layer, Random& random);
     std::size_t pick_weighted(Random& random);
-    std::optional<std::size_t> pick_fail(std::size_t layer, Random& random) const;
+    bool sees_fail(std::size_t layer) const;
+    std::size_t pick_fail(std::size_t layer, Random& random) const;
     bool has_unique_least(std::size_t layer);
     void append(std::size_t target, std::uint64_t max_steps);
 
     void perturb(FuzzRun& run, const Word* start, Random& random);
     std::vector<Word> reached_state(FuzzRun& run, const Word* start, Random& random);
+    bool change_all(FuzzRun& run, std::vector<Word>& state, Random& random);
     bool change(FuzzRun& run, std::vector<Word>& state, Random& random);
     bool change_value(FuzzRun& run, std::vector<Word>& state, Random& random);
     bool take_action(FuzzRun& run, std::vector<Word>& state, Random& random);
@@ -73,7 +82,9 @@ private:
     std::uint32_t lookahead_serial_ = 0;
     std::vector<std::uint32_t> stamps_;  // by state: in which run it was last seen
     std::vector<std::uint32_t> marks_;   // by state: in which lookahead it was last seen
-    std::uint64_t open_ = 0;             // seen in this run and not expanded; fail states stay open
+    std::uint64_t forgotten_states_ = 0;
+    std::uint64_t forgotten_decisions_ = 0;
+    std::uint64_t open_ = 0;  // seen in this run and not expanded; fail states stay open
     std::vector<StateId> path_;
     std::vector<Seen> seen_;
     std::vector<StateId> layer_;

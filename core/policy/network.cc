@@ -89,6 +89,7 @@ SUREFOOT_KERNEL void run_dense(const DenseLayer<double>& layer, const Sparse<dou
     dense(layer, inputs, outputs);
 }
 
+// What is not a number stays so: a policy must not decide by it unnoticed.
 template <typename T>
 void activate(const DenseLayer<T>& layer, T* values) {
     const auto each = [&](auto function) {
@@ -96,11 +97,11 @@ void activate(const DenseLayer<T>& layer, T* values) {
     };
     switch (layer.activation) {
         case Activation::linear: break;
-        case Activation::relu: each([](T x) { return x > 0 ? x : T{0}; }); break;
+        case Activation::relu: each([](T x) { return x < 0 ? T{0} : x; }); break;
         case Activation::tanh: each([](T x) { return std::tanh(x); }); break;
         case Activation::sigmoid: each([](T x) { return 1 / (1 + std::exp(-x)); }); break;
         case Activation::leaky_relu:
-            each([slope = layer.slope](T x) { return x > 0 ? x : slope * x; });
+            each([slope = layer.slope](T x) { return x < 0 ? slope * x : x; });
             break;
     }
 }

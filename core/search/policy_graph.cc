@@ -23,9 +23,9 @@ std::uint64_t PolicyGraph::bytes() const {
 
 void PolicyGraph::clear() {
     store_ = StateStore(task_.words());
-    nodes_.clear();
-    outcomes_.clear();
-    distances_.clear();
+    nodes_ = {};
+    outcomes_ = {};
+    distances_ = {};
 }
 
 StateId PolicyGraph::add(const Word* state) {

@@ -202,17 +202,20 @@ class Oracle:
     def deviations(self, state: bytes) -> int | None:
         """Return the least number of differences, or None."""
 
-def fuzz(task: Task, policy: Policy, starts: bytes, *, bias: str, lookahead: int | None, max_steps: int, seed: int, perturb: str, changes: int, workers: int, max_seconds: float, max_bytes: int, progress: object | None) -> dict:
+def fuzz(task: Task, policy: Policy, starts: bytes, *, bias: str, lookahead: int | None, max_steps: int, seed: int, perturb: str, changes: int, workers: int, goes_on: bool, max_seconds: float, max_bytes: int, progress: object | None) -> dict:
     """
     Return fuzzed runs: result, reason, steps, start, the run if it fails, how the start was made; None for runs there was no time for.
     """
+
+def broken_step(task: Task, states: bytes, actions: Sequence[int]) -> int | None:
+    """Return the first step that no run of the task takes, or None."""
 
 class FaultAnalysis:
     """Finds the guilty decisions on runs."""
 
     def __init__(self, oracle: Oracle, radius: int | None) -> None: ...
 
-    def analyse(self, oracle: Oracle, states: bytes, actions: Sequence[int], *, bugs_only: bool, state_seconds: float, max_seconds: float, max_bytes: int, max_states: int, progress: object | None) -> dict:
+    def analyse(self, oracle: Oracle, states: bytes, actions: Sequence[int], *, bugs_only: bool, state_seconds: float, max_seconds: float, max_bytes: int, max_states: int, skip_errors: bool, progress: object | None) -> dict:
         """
         Return the verdicts on the states and decisions of a run, and its faults: step, outcome, alternatives, whether more may be safe.
         """

@@ -8,8 +8,8 @@ from typing import Any
 
 from surefoot import _core
 from surefoot.errors import InputError, OutOfBudget
-from surefoot.fuzz import fuzz
-from surefoot.options import EvaluateOptions, chosen
+from surefoot.fuzz import fuzz_packed
+from surefoot.options import MAX_INT, EvaluateOptions, FuzzOptions, chosen
 from surefoot.policies import Policy, as_policy
 from surefoot.policies.decisions import ask_core
 from surefoot.results import EvaluateResult, FuzzResult
@@ -126,11 +126,7 @@ class _Evaluation:
 
     def _runs(self, starts: list[bytes], *, seed: int) -> FuzzResult:
         """Return a run from each of these states, with outcomes drawn uniformly."""
-        return fuzz(
-            self.task,
-            self.policy,
-            self.task.unpack_all(b"".join(starts)),
-            runs=len(starts),
+        how = FuzzOptions(
             bias="uniform",
             lookahead=1,
             max_steps=self.how.max_steps,
@@ -138,7 +134,9 @@ class _Evaluation:
             seed=seed,
             max_seconds=self.seconds_left,
             memory_mb=self.how.memory_mb,
-            progress=self.progress,
+        )
+        return fuzz_packed(
+            self.policy, b"".join(starts), how, progress=self.progress, to_the_end=True
         )
 
     def _try_unknown(self, starts: list[bytes], answers: list[int]) -> None:
@@ -147,7 +145,9 @@ class _Evaluation:
             left = [i for i, answer in enumerate(answers) if answer == UNKNOWN]
             if not left or not self.seconds_left:
                 return
-            runs = self._runs([starts[i] for i in left], seed=self.how.seed + number)
+            runs = self._runs(
+                [starts[i] for i in left], seed=(self.how.seed + number) % (MAX_INT + 1)
+            )
             self._mark_failing(runs, answers, left)
 
     def _mark_failing(self, runs: FuzzResult, answers: list[int], which: list[int]) -> None:

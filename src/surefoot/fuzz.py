@@ -6,6 +6,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from surefoot import _core
@@ -47,6 +48,25 @@ def fuzz(
     policy = as_policy(policy, task, seed=how.seed)
     begin = time.perf_counter()
     starts = _starts(task, states, how)
+    left = max(how.max_seconds - (time.perf_counter() - begin), 0.0)
+    found = fuzz_packed(policy, starts, replace(how, max_seconds=left), progress=progress)
+    return replace(found, seconds=time.perf_counter() - begin)
+
+
+def fuzz_packed(
+    policy: Policy,
+    starts: bytes,
+    how: FuzzOptions,
+    *,
+    progress: ProgressCallback | None = None,
+    to_the_end: bool = False,
+) -> FuzzResult:
+    """Return a run from each of the packed states that stand one after the other in ``starts``.
+
+    With ``to_the_end`` a run does not end as ``safe`` before it comes to where runs end.
+    """
+    task = policy.task
+    begin = time.perf_counter()
     found = ask_core(
         task,
         _core.fuzz,
@@ -60,20 +80,24 @@ def fuzz(
         perturb=how.perturb,
         changes=how.changes,
         workers=num_workers(policy, how.workers),
-        max_seconds=max(how.max_seconds - (time.perf_counter() - begin), 0.0),
+        goes_on=to_the_end,
+        max_seconds=how.max_seconds,
         max_bytes=how.max_bytes,
         progress=progress,
     )
-    return _result(task, found, asked=how.runs, seconds=time.perf_counter() - begin)
+    return _result(task, found, seconds=time.perf_counter() - begin)
 
 
 def num_workers(policy: Policy, workers: int | None) -> int:
     """Return how many threads to use: by default one for each processor, but one alone where
-    Python code steps or decides, which runs on one thread at a time.
+    Python code decides, which runs on one thread at a time, and always one where it steps: such a
+    task numbers its states as they are met.
     """
+    if isinstance(policy.task, PythonTask):
+        return 1
     if workers is not None:
         return workers
-    is_python = isinstance(policy.task, PythonTask) or isinstance(policy.core, _core.CallablePolicy)
+    is_python = isinstance(policy.core, _core.CallablePolicy)
     return 1 if is_python else len(os.sched_getaffinity(0))
 
 
@@ -123,14 +147,12 @@ def _starts(
 # -- the core's runs ---------------------------------------------------------------------------
 
 
-def _result(
-    task: Task | PythonTask, found: Mapping[str, Any], *, asked: int, seconds: float
-) -> FuzzResult:
+def _result(task: Task | PythonTask, found: Mapping[str, Any], *, seconds: float) -> FuzzResult:
     done = [(number, raw) for number, raw in enumerate(found["runs"]) if raw is not None]
     return FuzzResult(
         failing=_distinct(task, done),
         counts=dict(Counter(raw[0] for _, raw in done)),
-        asked=asked,
+        asked=len(found["runs"]),
         steps=sum(raw[2] for _, raw in done),
         policy_calls=found["decisions"],
         states=found["states"],
