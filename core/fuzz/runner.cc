@@ -342,6 +342,11 @@ bool Runner::take_action(FuzzRun& run, std::vector<Word>& state, Random& random)
     if (stepper_->kind(state.data()) != StateKind::open) return false;
     stepper_->applicable(state.data(), applicable_);
     if (applicable_.empty()) return false;
+    // Silent actions are taken only where nothing else is applicable.
+    const ActionId silent{static_cast<std::uint32_t>(task_.first_silent())};
+    if (applicable_.front() < silent)
+        applicable_.erase(std::lower_bound(applicable_.begin(), applicable_.end(), silent),
+                          applicable_.end());
     const ActionId action = applicable_[random.below(std::uint64_t{applicable_.size()})];
     stepper_->outcomes(state.data(), action, expansion_);
     const std::size_t width = task_.words();

@@ -99,12 +99,15 @@ def quoted(name: str) -> str:
 def shown(value: object) -> str:
     """Return a value somebody gave as Python writes it, escaped and cut.
 
-    Python refuses to write integers of thousands of digits; they are called that.
+    Python refuses to write integers of thousands of digits, and what is nested thousands of levels
+    deep; they are called that.
     """
     try:
         return printable(repr(value))
     except ValueError:
         return "a number of thousands of digits"
+    except RecursionError:
+        return "something nested thousands of levels deep"
 
 
 def nearest_hint(name: str, known: Iterable[str]) -> str | None:

@@ -29,3 +29,10 @@ def test_shown_values_are_short():
     assert shown("x\x1b") == "'x\\x1b'"
     assert len(shown(10**5000)) < 100
     assert len(shown([0] * 10**5)) <= 200
+
+
+def test_what_is_nested_too_deep_is_shown_as_that():
+    deep = []
+    for _ in range(100_000):
+        deep = [deep]
+    assert shown(deep) == "something nested thousands of levels deep"
