@@ -82,8 +82,8 @@ BAD = {
     "error in the user's code": (("explore", "tasks.py:Broken"), 2, "ZeroDivisionError"),
     "exit in the user's code": (("explore", "tasks.py:Leaving"), 2, "SystemExit"),
     "error in the model": (("explore", "tasks.py:leaves"), 2, "model-out-of-range"),
-    "policy file": (("simulate", LINE, "--policy", "truck.onnx"), 3, "policy-file"),
-    "policy file for doctor": (("doctor", LINE, "--policy", "truck.onnx"), 3, "policy-file"),
+    "policy file": (("simulate", LINE, "--policy", "truck.onnx"), 2, "file-not-found"),
+    "policy file for doctor": (("doctor", LINE, "--policy", "truck.onnx"), 2, "file-not-found"),
     "unknown policy for doctor": (("doctor", LINE, "--policy", "randm"), 2, "did you mean"),
     "unknown policy": (("simulate", LINE, "--policy", "randm"), 2, 'did you mean "random"?'),
 }

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from surefoot.policies.models import Layer, Network
 from tests.cli.conftest import Surefoot
+from tests.support.networks import nnet_text
 
 LINE = "domain:one-way-line?packages=3&locations=4"
 
@@ -15,14 +20,21 @@ def test_document(surefoot: Surefoot) -> None:
     done = surefoot("simulate", LINE, "--policy", "random", "--runs", "5", "--seed", "3", "--json")
     document = done.document
     assert (done.code, done.err) == (0, "")
-    assert document["policy"] == {"name": "random", "sha256": None}
+    assert document["policy"] == {"name": "random?seed=3", "sha256": None}
+    assert document["options"]["policy"] == "random"
     assert document["seed"] == 3
     assert document["summary"]["runs"] == 5
     for number, run in enumerate(document["runs"]):
-        assert set(run) == {"run", "start", "result", "steps", "states", "actions"}
+        assert set(run) == {
+            *("run", "start", "result", "steps", "states", "actions"),
+            *("applicable", "scores", "outcomes"),
+        }
         assert run["run"] == number
         assert len(run["states"]) == len(run["actions"]) + 1 == run["steps"] + 1
         assert run["states"][0] == run["start"]
+        assert len(run["applicable"]) == len(run["outcomes"]) == run["steps"]
+        assert all(a in some for a, some in zip(run["actions"], run["applicable"], strict=True))
+        assert run["scores"] is None
 
 
 def test_same_seed_same_runs(surefoot: Surefoot) -> None:
@@ -39,7 +51,10 @@ def test_text_shows_the_start_and_then_what_changes(surefoot: Surefoot) -> None:
     assert head.startswith("run 0: ")
     assert start.startswith("  start  location_load_0=")
     assert start.count("=") == 8
-    assert all(1 <= step.count("=") < 8 for step in steps)
+    choices = [step for step in steps if step.startswith("         of ")]
+    changes = [step for step in steps if step not in choices]
+    assert all(1 <= step.count("=") < 8 for step in changes)
+    assert choices and all(step.count("=") == 0 and step.count(",") >= 1 for step in choices)
     assert (empty, summary[:6]) == ("", "1 run:")
 
 
@@ -103,3 +118,104 @@ def test_max_steps(surefoot: Surefoot) -> None:
 def test_no_runs(surefoot: Surefoot) -> None:
     done = surefoot("simulate", "tasks.py:lamp", "--runs", "0")
     assert (done.code, done.out) == (0, "0 runs\n")
+
+
+# -- policies ----------------------------------------------------------------------------------
+
+
+def lamp_network(folder: Path) -> str:
+    """Write a policy of the lamp with scores up = 1 - x / 2 and down = x / 4; return its name."""
+    weights, biases = np.array([[-0.5], [0.25]]), np.array([1.0, 0.0])
+    network = Network((Layer(weights, biases, "linear"),), "float64")
+    (folder / "lamp.nnet").write_text(nnet_text(network))
+    return "lamp.nnet"
+
+
+def test_scores_stand_below_each_step_with_a_choice(surefoot: Surefoot, tmp_path: Path) -> None:
+    arguments = ("--policy", lamp_network(tmp_path), "--state", "x=0", "--max-steps", "40")
+    lines = surefoot("simulate", "tasks.py:lamp", *arguments).out.splitlines()
+    assert lines[1] == "  start  x=0"
+    assert lines[2] in (
+        "      1  up  x=1  (one of 2 outcomes)",
+        "      1  up  (nothing changes)  (one of 2 outcomes)",
+    )
+    assert "of" not in lines[3].split()[:1]  # at 0 there is nothing to choose from
+    assert "         of up 0.5*, down 0.25" in lines
+
+
+def test_scores_in_the_document(surefoot: Surefoot, tmp_path: Path) -> None:
+    arguments = ("--policy", lamp_network(tmp_path), "--state", "x=1", "--json")
+    document = surefoot("simulate", "tasks.py:lamp", *arguments).document
+    assert len(document["policy"]["sha256"]) == 64
+    (run,) = document["runs"]
+    assert run["applicable"][0] == ["up", "down"]
+    assert run["scores"][0] == {"up": 0.5, "down": 0.25}
+    assert run["outcomes"][0] == 2
+    assert run["actions"][0] == "up"
+
+
+def test_unfiltered_policy_ends_where_its_decision_is_not_applicable(
+    surefoot: Surefoot, tmp_path: Path
+) -> None:
+    weights, biases = np.array([[0.0], [0.0]]), np.array([0.0, 1.0])
+    network = Network((Layer(weights, biases, "linear"),), "float64")
+    (tmp_path / "down.nnet").write_text(nnet_text(network))
+    arguments = ("--policy", "down.nnet", "--unfiltered", "--state", "x=1")
+    done = surefoot("simulate", "tasks.py:lamp", *arguments)
+    assert done.out.splitlines()[:5] == [
+        "run 0: not applicable after 1 step",
+        "  start  x=1",
+        "      1  down  x=0",
+        "         of down 1*, up 0",
+        "      2  down  is not applicable",
+    ]
+
+
+def test_policy_in_python_has_no_scores(surefoot: Surefoot, tmp_path: Path) -> None:
+    (tmp_path / "policy.py").write_text(
+        "def lazy(state):\n    print('thinking')\n    return 'up' if state['x'] < 1 else 'down'\n"
+    )
+    arguments = ("--policy", "policy.py:lazy", "--state", "x=1", "--max-steps", "3")
+    done = surefoot("simulate", "tasks.py:lamp", *arguments)
+    assert done.out.splitlines()[2:4] == ["      1  down  x=0", "         of down, up"]
+    assert "thinking" in done.err and "thinking" not in done.out
+    run = surefoot("simulate", "tasks.py:lamp", *arguments, "--json").document["runs"][0]
+    assert (run["scores"], run["applicable"][0]) == (None, ["up", "down"])
+
+
+def test_table_and_interface_beside_the_file(surefoot: Surefoot, tmp_path: Path) -> None:
+    (tmp_path / "t.jsonl").write_text('{"state": {"x": 1}, "action": "down"}\n')
+    done = surefoot(
+        "simulate", "tasks.py:lamp", "--policy", "t.jsonl", "--state", "x=1", "--max-steps", "1"
+    )
+    assert "      1  down  x=0" in done.out
+    shutil.copy(tmp_path / lamp_network(tmp_path), tmp_path / "other.nnet")
+    interface = {"surefoot_interface": 1, "outputs": ["down", "up"]}
+    (tmp_path / "other.interface.json").write_text(json.dumps(interface))
+    arguments = ("--policy", "other.nnet", "--state", "x=1", "--json")
+    (run,) = surefoot("simulate", "tasks.py:lamp", *arguments).document["runs"]
+    assert run["scores"][0] == {"up": 0.25, "down": 0.5}
+    assert run["actions"][0] == "down"
+
+
+def test_random_is_a_function_of_seed_and_state(surefoot: Surefoot) -> None:
+    arguments = ("simulate", LINE, "--runs", "30", "--seed", "5", "--json")
+    decisions: dict[str, str] = {}
+    for run in surefoot(*arguments).document["runs"]:
+        for state, action in zip(run["states"], run["actions"], strict=False):
+            assert decisions.setdefault(json.dumps(state), action) == action
+    assert len(set(decisions.values())) > 2
+
+
+@pytest.mark.parametrize(
+    "policy, text",
+    [
+        ("rando", 'did you mean "random"?'),
+        ("gone.onnx", "gone.onnx: there is no such file"),
+        ("model.pt", "model.pt: "),
+    ],
+)
+def test_bad_policy(surefoot: Surefoot, policy: str, text: str) -> None:
+    done = surefoot("simulate", "tasks.py:lamp", "--policy", policy)
+    assert (done.code, done.out) == (2, "")
+    assert text in done.err

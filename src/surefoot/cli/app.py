@@ -9,9 +9,15 @@ from cyclopts.help import DefaultFormatter
 
 from surefoot import __version__
 from surefoot.cli.check import check
+from surefoot.cli.convert import convert
 from surefoot.cli.decide import decide
 from surefoot.cli.doctor import doctor
+from surefoot.cli.evaluate import evaluate
 from surefoot.cli.explore import explore
+from surefoot.cli.faults import faults
+from surefoot.cli.fuzz import fuzz
+from surefoot.cli.minimise import minimise
+from surefoot.cli.replay import replay
 from surefoot.cli.simulate import simulate
 
 HELP = """Test, debug and verify learned policies.
@@ -22,6 +28,8 @@ For example:
   surefoot doctor truck.jani --property safety.jani
   surefoot explore "domain:one-way-line?packages=3&locations=4"
   surefoot simulate truck.jani --policy random --runs 3
+  surefoot fuzz truck.jani --policy truck.onnx
+  surefoot faults truck.jani --policy truck.onnx
   surefoot decide truck.jani --state x=3,y=0
 
 Exit codes: 0 nothing wrong found, 1 something found, 2 bad input or options,
@@ -54,5 +62,8 @@ app = App(
     version=__version__,
     default_parameter=Parameter(negative="", show_default=_shown_default),
 )
-for _command in (doctor, explore, simulate, decide, check):
+for _command in (
+    *(doctor, explore, simulate, fuzz, evaluate, decide),
+    *(faults, minimise, replay, check, convert),
+):
     app.command(_command)

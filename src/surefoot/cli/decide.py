@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from surefoot.cli.arguments import Json, TaskArguments, TaskSource, checked_options
+from surefoot.cli.policy_arguments import PolicyArguments
 from surefoot.errors import InputError, quoted, shown
 from surefoot.options import DecideOptions, whole
 from surefoot.results import counted
@@ -36,10 +37,6 @@ StateTexts = Annotated[
 StatesFile = Annotated[
     Path | None,
     Parameter(name="--states", help="decide the states in this file, one JSON object per line"),
-]
-PolicyText = Annotated[
-    str | None,
-    Parameter(help="first, random, FILE.py:NAME or a table FILE.jsonl, for what needs a policy"),
 ]
 Deviations = Annotated[
     bool,
@@ -178,7 +175,7 @@ def decide(
     /,
     *,
     questions: Annotated[Questions, Parameter(name="*")] = Questions(),  # noqa: B008
-    policy: PolicyText = None,
+    policy: Annotated[PolicyArguments, Parameter(name="*")] = PolicyArguments(),  # noqa: B008
     options: Annotated[DecideArguments, Parameter(name="*")] = DecideArguments(),  # noqa: B008
     deviations: Deviations = False,
     compare: Compare = None,
@@ -207,14 +204,14 @@ def decide(
     begin = time.perf_counter()
     with redirect_stdout(sys.stderr), Progress("reading the task"):
         from surefoot.cli.deciding import Job
-        from surefoot.policies import load_policy
 
-        names = _checked(how, compare, deviations=deviations, has_policy=policy is not None)
-        if policy is not None:
+        has_policy = policy.policy is not None
+        names = _checked(how, compare, deviations=deviations, has_policy=has_policy)
+        if has_policy:
             _check_policy_is_used(options, deviations=deviations)
         checking = evidence.checking()
         loaded = task_arguments.load(task)
-        who = None if policy is None else load_policy(policy, loaded, seed=how.seed)
+        who = policy.load_if_given(loaded, seed=how.seed)
         states, starts = questions.find(loaded, seed=how.seed)
         checking.prepare()
     notes = notes_on(loaded)
@@ -224,7 +221,7 @@ def decide(
     found = _found(job, names, deviations=deviations, is_text=not json)
     if json:
         given = {**asdict(how), **questions.given(), **asdict(evidence)}
-        given |= {"policy": policy, "deviations": deviations, "compare": compare}
+        given |= {**policy.given(), "deviations": deviations, "compare": compare}
         content = document(
             "decide",
             loaded,

@@ -6,8 +6,6 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
-from surefoot.errors import InputError, Unsupported, nearest_hint, quoted
-
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -69,17 +67,3 @@ def peak_memory_mb() -> float | None:
         return None
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return round(peak / (1e6 if sys.platform == "darwin" else 1e6 / 1024), 1)
-
-
-def check_policy(policy: str, *, known: tuple[str, ...]) -> None:
-    """Raise Unsupported for a policy file and InputError for a name that is no built-in policy."""
-    if policy in known:
-        return
-    hint = nearest_hint(policy, known) or f"built-in policies are: {', '.join(known)}"
-    if any(sign in policy for sign in "./:\\"):
-        raise Unsupported(
-            "policy-file",
-            f"policies from files come with a later release: {quoted(policy)}",
-            hint=hint,
-        )
-    raise InputError("unknown-policy", f"there is no policy {quoted(policy)}", hint=hint)

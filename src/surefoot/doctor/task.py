@@ -1,8 +1,7 @@
-"""Doctor: what a task contains, and what looks unusual about it.
+"""What a task contains, and what looks unusual about it.
 
-:func:`examine` fills a :class:`DoctorReport`. What follows from the description
-alone is certain (an action without edge never fires); the rest is looked for in states met on
-random walks, and the report says how many states that were.
+What follows from the description alone is certain (an action without edge never fires); the rest
+is looked for in states met on random walks.
 """
 
 from __future__ import annotations
@@ -15,9 +14,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from surefoot import _core
-from surefoot.errors import InputError, OutOfBudget, SurefootError, printable, quoted
-from surefoot.options import DoctorOptions, chosen
-from surefoot.results import Result, counted
+from surefoot.doctor.report import (
+    ActionFacts,
+    DoctorReport,
+    Finding,
+    VariableFacts,
+    agreeing,
+    named,
+    variables_text,
+)
+from surefoot.errors import InputError, OutOfBudget, SurefootError, quoted
+from surefoot.options import DoctorOptions
+from surefoot.results import counted
 from surefoot.tasks.description import Description
 from surefoot.tasks.expressions import text_of, variables_in
 from surefoot.tasks.python_task import PythonTask
@@ -27,83 +35,24 @@ from surefoot.tasks.task import Task
 WALK_STEPS = 200
 MAX_STARTS = 500
 MAX_ERRORS = 20
-SHOWN_ITEMS = 40
-REAL_HUGE = 1e300
 
 
-@dataclass(frozen=True)
-class VariableFacts:
-    """A state variable as declared; ``initial`` None stands for any value of its range."""
-
-    name: str
-    type: str
-    lower: float | None
-    upper: float | None
-    initial: Any
-    labels: tuple[str, ...] | None = None
-
-
-@dataclass(frozen=True)
-class ActionFacts:
-    """An action; ``edges`` is None where Python code defines the task."""
-
-    name: str
-    silent: bool
-    edges: int | None
-
-
-@dataclass(frozen=True)
-class Finding:
-    """Something unusual. ``code`` is stable; ``place`` is where in the file, if it is one place."""
-
-    code: str
-    message: str
-    place: str | None = None
-
-
-@dataclass(frozen=True)
-class DoctorReport(Result):
-    """What a task contains (counts are None where Python code defines it) and what is unusual.
-
-    ``sampled`` is the number of different states that were looked at. ``warnings`` come from
-    reading the file, ``findings`` from looking at the task.
-    """
-
-    name: str
-    file: str | None
-    sha256: str | None
-    variables: tuple[VariableFacts, ...]
-    constants: dict[str, Any]
-    actions: tuple[ActionFacts, ...]
-    edges: int | None
-    outcomes: int | None
-    bits: int | None
-    words: int | None
-    residuals: int | None
-    start: str
-    goal: str | None
-    fail: str | None
-    sampled: int
-    warnings: tuple[Finding, ...]
-    findings: tuple[Finding, ...]
-
-    def __str__(self) -> str:
-        return "\n".join(_report_lines(self))
-
-
-def examine(
-    task: Task | PythonTask, *, options: DoctorOptions | None = None, **changes: Any
-) -> DoctorReport:
-    """Return what the task contains and what looks unusual about it.
+def examine_task(
+    task: Task | PythonTask, options: DoctorOptions
+) -> tuple[DoctorReport, list[bytes]]:
+    """Return what the task contains and what looks unusual about it, and the states met.
 
     Errors of the model that the walks meet are findings; nothing is raised for them. The report is
     short for a task that Python code defines.
     """
-    how = chosen(DoctorOptions, options, changes)
     if isinstance(task, PythonTask):
-        return _examine_python(task, how)
-    walks = _Walks(task, how)
+        return _examine_python(task, options)
+    walks = _Walks(task, options)
     walks.walk()
+    return _report(task, walks), list(walks.seen)
+
+
+def _report(task: Task, walks: _Walks) -> DoctorReport:
     d = task.description
     per_action = Counter(edge.action for edge in d.edges)
     return DoctorReport(
@@ -151,14 +100,14 @@ def _static_findings(task: Task) -> Iterator[Finding]:
     if idle := [action for action in task.actions if action not in fires]:
         yield Finding(
             "action-without-edge",
-            f"no edge has {counted(len(idle), 'action')} ({_named(idle)}): "
-            + _agreeing(len(idle), "it never fires", "they never fire"),
+            f"no edge has {counted(len(idle), 'action')} ({named(idle)}): "
+            + agreeing(len(idle), "it never fires", "they never fire"),
         )
     yield from _free_variables(task)
     targets = {a.target.value for e in d.edges for o in e.outcomes for a in o.assignments}
     changed = _with_cells(d, targets)
     if constant := [name for name in task.names if name not in changed]:
-        yield Finding("never-assigned", f"no edge assigns to {_variables(constant)}")
+        yield Finding("never-assigned", f"no edge assigns to {variables_text(constant)}")
 
 
 def _free_variables(task: Task) -> Iterator[Finding]:
@@ -178,7 +127,7 @@ def _free_variables(task: Task) -> Iterator[Finding]:
         why = "no initial value is given for"
     if free:
         yield Finding(
-            "start-leaves-free", f"{why} {_variables(free)}: any value of the range is a start"
+            "start-leaves-free", f"{why} {variables_text(free)}: any value of the range is a start"
         )
     if task.has_start_condition and not task.core.has_finite_starts():
         yield Finding(
@@ -318,7 +267,7 @@ class _Walks:
             yield Finding("more-errors", f"{more} of the model")
         if count := self.counts["start-fails"]:
             of_starts = f"of {counted(self.starts, 'sampled start state')}"
-            fail = _agreeing(count, "fails", "fail")
+            fail = agreeing(count, "fails", "fail")
             yield Finding("start-fails", f"{count:,} {of_starts} {fail} already")
         for code in ("goal-and-fail", "dead-end"):
             if count := self.counts[code]:
@@ -340,14 +289,10 @@ class _Walks:
 def _states_text(code: str, count: int) -> str:
     """Return what so many states do that were noted under this code."""
     if code == "dead-end":
-        what = _agreeing(count, "is a dead end", "are dead ends")
+        what = agreeing(count, "is a dead end", "are dead ends")
         return f"{what}: no action is applicable, and neither goal nor fail"
-    what = _agreeing(count, "satisfies", "satisfy")
-    return f"{what} goal and fail ({_agreeing(count, 'it counts', 'they count')} as fail)"
-
-
-def _agreeing(count: int, one: str, many: str) -> str:
-    return one if count == 1 else many
+    what = agreeing(count, "satisfies", "satisfy")
+    return f"{what} goal and fail ({agreeing(count, 'it counts', 'they count')} as fail)"
 
 
 def _tally(counts: Counter[str], total: str) -> str:
@@ -356,20 +301,11 @@ def _tally(counts: Counter[str], total: str) -> str:
     return f"{', '.join(parts)} {total}{more}"
 
 
-def _named(names: list[str]) -> str:
-    more = f" and {len(names) - 5:,} more" if len(names) > 5 else ""
-    return ", ".join(map(quoted, names[:5])) + more
-
-
-def _variables(names: list[str]) -> str:
-    return f"{counted(len(names), 'variable')} ({_named(names)})"
-
-
 # -- tasks in Python ---------------------------------------------------------------------------
 
 
-def _examine_python(task: PythonTask, options: DoctorOptions) -> DoctorReport:
-    """Return the short report: what a walk through the first states shows."""
+def _examine_python(task: PythonTask, options: DoctorOptions) -> tuple[DoctorReport, list[bytes]]:
+    """Return the short report, what a walk through the first states shows, and these states."""
     rng = random.Random(options.seed)
     deadline = time.monotonic() + options.max_seconds
     starts = task.sample_starts(MAX_STARTS, seed=options.seed)
@@ -385,8 +321,14 @@ def _examine_python(task: PythonTask, options: DoctorOptions) -> DoctorReport:
             is_new = state.packed not in seen
             seen[state.packed] = None
             state = _python_step(task, state, rng, counts if is_new else Counter())
+    return _python_report(task, starts, counts, len(seen)), list(seen)
+
+
+def _python_report(
+    task: PythonTask, starts: list[State], counts: Counter[str], sampled: int
+) -> DoctorReport:
     example = starts[0].to_dict()
-    total = f"of {counted(len(seen), 'sampled state')}"
+    total = f"of {counted(sampled, 'sampled state')}"
     return DoctorReport(
         name=task.name,
         file=None if task.file is None else str(task.file),
@@ -405,7 +347,7 @@ def _examine_python(task: PythonTask, options: DoctorOptions) -> DoctorReport:
         start=counted(len(task.start_source()) // 8, "listed state"),
         goal="defined by Python code",
         fail="defined by Python code",
-        sampled=len(seen),
+        sampled=sampled,
         warnings=(),
         findings=tuple(
             Finding(code, f"{counts[code]:,} {total} {_states_text(code, counts[code])}")
@@ -429,70 +371,3 @@ def _python_step(
         counts["dead-end"] += 1
         return None
     return rng.choice(task.outcomes(state, rng.choice(applicable)))
-
-
-# -- the report as text ------------------------------------------------------------------------
-
-
-def _report_lines(report: DoctorReport) -> Iterator[str]:
-    yield printable(report.name)
-    if report.file is not None:
-        yield f"  file     {printable(report.file)}"
-    if report.sha256 is not None:
-        yield f"  sha256   {report.sha256}"
-    if report.edges is not None:
-        yield f"  edges    {report.edges:,} with {counted(report.outcomes or 0, 'outcome')}"
-        bits, words = counted(report.bits or 0, "bit"), counted(report.words or 0, "word")
-        yield f"  state    {bits}, {words} of 8 bytes"
-        conditions = counted(report.residuals or 0, "condition")
-        need = _agreeing(report.residuals or 0, "needs", "need")
-        yield f"  guards   {conditions} {need} more than table look-ups"
-    yield f"  start    {report.start}"
-    yield f"  goal     {report.goal or 'none'}"
-    yield f"  fail     {report.fail or 'none'}"
-    yield from _section("variables", [_variable_text(v) for v in report.variables])
-    if report.constants:
-        shown = [f"{printable(n)} = {_value_text(v)}" for n, v in report.constants.items()]
-        yield from _section("constants", shown)
-    yield from _section("actions", [_action_text(a) for a in report.actions])
-    unusual = [_finding_text(f) for f in (*report.warnings, *report.findings)]
-    looked = "" if report.edges is None else "the description and "
-    looked += counted(report.sampled, "sampled state")
-    yield f"unusual ({len(unusual)}), looking at {looked}"
-    yield from unusual or ["  nothing found"]
-
-
-def _section(title: str, lines: list[str]) -> Iterator[str]:
-    yield f"{title} ({len(lines):,})"
-    yield from (f"  {line}" for line in lines[:SHOWN_ITEMS])
-    if len(lines) > SHOWN_ITEMS:
-        yield f"  ... and {len(lines) - SHOWN_ITEMS:,} more (all of them with --json)"
-
-
-def _variable_text(v: VariableFacts) -> str:
-    text = f"{printable(v.name)}: {v.type}"
-    if v.labels is not None:
-        text = f"{printable(v.name)}: one of {', '.join(map(printable, v.labels[:8]))}"
-        text += ", ..." if len(v.labels) > 8 else ""
-    elif v.lower is not None and v.upper is not None and v.type != "bool":
-        is_bounded = v.type != "real" or max(abs(v.lower), abs(v.upper)) < REAL_HUGE
-        text += f" from {v.lower} to {v.upper}" if is_bounded else ", unbounded"
-    if v.initial is None:
-        return text
-    initial = v.labels[int(v.initial)] if v.labels is not None else _value_text(v.initial)
-    return f"{text}, initially {printable(initial)}"
-
-
-def _value_text(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else printable(str(value))
-
-
-def _action_text(action: ActionFacts) -> str:
-    silent = ", silent" if action.silent else ""
-    edges = "" if action.edges is None else f": {counted(action.edges, 'edge')}"
-    return f"{printable(action.name)}{edges}{silent}"
-
-
-def _finding_text(finding: Finding) -> str:
-    where = f" (at {printable(finding.place)})" if finding.place else ""
-    return f"  ! {printable(finding.message, limit=2000)}{where} [{finding.code}]"

@@ -1,0 +1,316 @@
+"""``surefoot fuzz``."""
+
+from __future__ import annotations
+
+import json as json_module
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import redirect_stdout
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from surefoot.cli.arguments import Json, StatesFile, TaskArguments, TaskSource, checked_options
+from surefoot.cli.policy_arguments import PolicyArguments
+from surefoot.errors import InputError, nearest_hint, printable, quoted
+from surefoot.options import FuzzOptions, whole
+from surefoot.results import RESULT_WORDS, RESULTS, counted
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from surefoot.policies import Policy
+    from surefoot.results import FuzzResult, Run
+    from surefoot.tasks.python_task import PythonTask
+    from surefoot.tasks.task import Task
+
+NOTHING, FAILS, CUT = 0, 1, 4
+Out = Annotated[
+    Path | None,
+    Parameter(name=("--out", "-o"), help="keep the document of --json in this file, too"),
+]
+
+
+def _lookahead(_: Any, tokens: Sequence[Any]) -> int | None:
+    text: str = tokens[0].value
+    if text == "none":
+        return None
+    is_number = text.isascii() and text.isdigit() and len(text) <= 20
+    number = whole(int(text)) if is_number else None
+    if not number:
+        raise InputError(
+            "bad-option",
+            f"--lookahead must be none or a whole number of at least 1, not {quoted(text)}",
+            hint="none looks ahead as far as needed",
+        )
+    return number
+
+
+@dataclass(frozen=True, kw_only=True)
+class FuzzArguments(FuzzOptions):
+    """The options as the command line takes them: an unlimited lookahead has a name."""
+
+    lookahead: Annotated[
+        int | None,
+        Parameter(
+            converter=_lookahead,
+            n_tokens=1,
+            allow_leading_hyphen=True,
+            show_default=lambda _: "none",
+        ),
+    ] = None
+    """how many steps to look ahead when picking an outcome; none: as far as needed"""
+
+    def plain(self) -> FuzzOptions:
+        """Return the options. Raises InputError for a bad value."""
+        from surefoot.fuzz import BIASES, PERTURBATIONS
+
+        values = {field.name: getattr(self, field.name) for field in fields(FuzzOptions)}
+        options = checked_options(FuzzOptions(**values))
+        _check_word("--bias", options.bias, BIASES)
+        _check_word("--perturb", options.perturb, PERTURBATIONS)
+        for name in ("runs", "workers", "changes"):
+            if getattr(options, name) == 0:
+                raise InputError("bad-option", f"--{name} must be at least 1")
+        if options.changes != FuzzOptions.changes and options.perturb == "none":
+            raise InputError(
+                "bad-option",
+                "--changes plays no part here: nothing is perturbed",
+                hint="give --perturb values, actions or both",
+            )
+        return options
+
+
+def _check_word(option: str, given: str, known: tuple[str, ...]) -> None:
+    if given not in known:
+        raise InputError(
+            "bad-option",
+            f"{option} must be one of {', '.join(known)}, not {quoted(given)}",
+            hint=nearest_hint(given, known),
+        )
+
+
+def fuzz(
+    task: TaskSource,
+    /,
+    *,
+    policy: Annotated[PolicyArguments, Parameter(name="*")] = PolicyArguments(),  # noqa: B008
+    states: StatesFile = None,
+    options: Annotated[FuzzArguments, Parameter(name="*")] = FuzzArguments(),  # noqa: B008
+    out: Out = None,
+    json: Json = False,
+    task_arguments: Annotated[TaskArguments, Parameter(name="*")] = TaskArguments(),  # noqa: B008
+) -> int:
+    """Find runs of a policy that fail.
+
+    Runs begin in random start states, or in those of --states in turn. Where an
+    action has several outcomes, one near fail is picked; --bias and --lookahead say
+    how. Shows the shortest failing run and counts how the others ended.
+    Exit code 1 if a run fails; else 4 if time or memory ran out before all runs
+    were done, else 0.
+
+    For example:
+      surefoot fuzz truck.jani --property safety.jani --policy truck.onnx
+      surefoot fuzz "domain:one-way-line?packages=3&locations=4&variant=icy-park" \\
+          --policy first --runs 100 --bias weighted --lookahead 3
+      surefoot fuzz truck.jani --policy truck.ubj --perturb actions -o runs.json
+    """
+    from surefoot.cli.output import json_text
+    from surefoot.cli.progress import Progress
+
+    policy.check_given()
+    with redirect_stdout(sys.stderr), Progress("reading the task"):
+        from surefoot.cli.state_text import read_states
+        from surefoot.fuzz import fuzz as run
+
+        how = options.plain()
+        check_writable(out)
+        loaded = task_arguments.load(task)
+        who = policy.load(loaded, seed=how.seed)
+        starts = None if states is None else read_states(loaded, states)
+    with redirect_stdout(sys.stderr), Progress("fuzzing") as progress:
+        result = run(loaded, who, starts, options=how, progress=_teller(progress, how.runs))
+    if json or out is not None:
+        given = {**asdict(how), **policy.given(), "states": states and str(states)}
+        content = _document(who, result, how, {**given, **task_arguments.given()})
+    if out is not None:
+        write_document(out, content)
+    if json:
+        print(json_text(content))
+    else:
+        _print_result(who, result)
+        if out is not None:
+            print(f"all runs are in {printable(str(out))}")
+    for hint in _hints(result, how):
+        print(hint, file=sys.stderr)
+    return exit_code_of(result)
+
+
+def exit_code_of(result: FuzzResult) -> int:
+    """Return 1 if a run fails, else 4 if something ran out before all runs were done, else 0."""
+    if result.failing:
+        return FAILS
+    return CUT if result.stopped else NOTHING
+
+
+def _teller(progress: Any, asked: int) -> Any:
+    def tell(states: int, done: int, _: int, memory: int, seconds: float) -> None:
+        progress.note(f"{done:,} of {counted(asked, 'run')}, {counted(states, 'state')}")
+
+    return tell
+
+
+# -- the document ------------------------------------------------------------------------------
+
+
+def _document(
+    policy: Policy, result: FuzzResult, options: FuzzOptions, given: dict[str, Any]
+) -> dict[str, Any]:
+    from surefoot.cli.output import document
+
+    return document(
+        "fuzz",
+        policy.task,
+        policy=policy.name,
+        policy_sha256=policy.sha256,
+        options=given,
+        seed=options.seed,
+        seconds=result.seconds,
+        result={**result.to_dict(), "stopped": result.stopped},
+    )
+
+
+def check_writable(file: Path | None) -> None:
+    """Raise InputError if a file cannot be written where it is wanted: before the work is done."""
+    if file is None:
+        return
+    if file.suffix != ".json":
+        raise InputError(
+            "bad-option", f"--out {quoted(str(file))} is no JSON file", hint="as in -o runs.json"
+        )
+    if file.is_dir() or not file.absolute().parent.is_dir():
+        what = "is a directory" if file.is_dir() else "is in a directory that is not there"
+        raise InputError("bad-option", f"--out {quoted(str(file))} {what}")
+
+
+def write_document(file: Path, content: dict[str, Any]) -> None:
+    """Write a JSON document; a file of that name stays as it is until all is written."""
+    beside = file.with_name(f".{file.name}.new")
+    try:
+        with beside.open("w", encoding="utf-8") as stream:
+            json_module.dump(content, stream)
+            stream.write("\n")
+        beside.replace(file)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+# -- text --------------------------------------------------------------------------------------
+
+
+def _print_result(policy: Policy, result: FuzzResult) -> None:
+    from rich.text import Text
+
+    from surefoot.cli.output import console
+
+    out = console()
+    task = policy.task
+    out.print(Text(f"{printable(task.name)}, policy {printable(policy.name)}", style="bold"))
+    if result.failing:
+        _print_run(task, min(result.failing, key=lambda run: (run.steps, run.run)), result)
+    for line in _count_lines(result):
+        out.print(line)
+    out.print(_cost_text(result))
+
+
+def _print_run(task: Task | PythonTask, run: Run, result: FuzzResult) -> None:
+    from surefoot.cli.output import console
+    from surefoot.cli.run_text import head_of, lines_of
+    from surefoot.cli.state_text import labels_of
+
+    count = len(result.failing)
+    more = f", a shortest of {count:,} distinct failing runs" if count > 1 else ""
+    console().print(head_of(run, more))
+    print("\n".join(lines_of(run, labels_of(task))), end="\n\n")
+
+
+def _count_lines(result: FuzzResult) -> Iterator[Text]:
+    """Yield how many runs there are, and how many of them ended how."""
+    from rich.text import Text
+
+    from surefoot.cli.run_text import STYLES
+
+    ends = [end for end in RESULTS if result.counts.get(end)]
+    width = max([len("runs"), *(len(RESULT_WORDS[end]) + 2 for end in ends)])
+    total = f"{sum(result.counts.values()):,}"
+    yield Text(f"{'runs':{width}}  {total}")
+    for end in ends:
+        count = Text(f"{result.counts[end]:>{len(total)},}", style=STYLES[end])
+        more = f"  {meaning}" if (meaning := _meaning(end, result)) else ""
+        yield Text.assemble(f"{'  ' + RESULT_WORDS[end]:{width}}  ", count, more)
+
+
+def _meaning(end: str, result: FuzzResult) -> str:
+    """Return what the user should know about runs that ended so."""
+    if end == "fail":
+        return f"{len(result.failing):,} distinct"
+    if end == "cut":
+        reasons = _cut_reasons(result).most_common()
+        if len(reasons) == 1:
+            return _CUTS.get(reasons[0][0], reasons[0][0])
+        return ", ".join(f"{count:,} {_CUTS.get(why, why)}" for why, count in reasons)
+    return _MEANINGS.get(end, "")
+
+
+_MEANINGS = {
+    "safe": "all that the policy can reach from their start was seen",
+    "dead_end": "no action is applicable",
+    "inapplicable": "the policy decides for an action that cannot be taken",
+}
+_CUTS = {
+    "steps": "after too many steps",
+    "exhausted": "with nothing new ahead",
+    "seconds": "for lack of time",
+    "memory": "for lack of memory",
+    "model-error": "by an error of the model",
+}
+
+
+def _cost_text(result: FuzzResult) -> str:
+    text = f"{counted(result.steps, 'step')}, {counted(result.states, 'state')}, "
+    text += f"{counted(result.policy_calls, 'decision')} in {result.seconds:,.3f} s"
+    return f"{text} ({result.steps / result.seconds:,.0f} steps/s)" if result.seconds > 0 else text
+
+
+def _hints(result: FuzzResult, options: FuzzOptions) -> list[str]:
+    """Return what was cut, and which option helps."""
+    found = []
+    done = sum(result.counts.values())
+    if result.stopped:
+        limits = {
+            "seconds": (f"{options.max_seconds:,g} seconds", "--max-seconds"),
+            "memory": (f"{options.memory_mb:,} MB", "--memory-mb"),
+        }
+        limit, option = limits.get(result.stopped, (result.stopped, "the limit"))
+        text = f"{done:,} of {counted(options.runs, 'run')} were done"
+        found.append(f"cut: {limit} were not enough, {text}; raise {option} or --workers")
+    reasons = _cut_reasons(result)
+    if count := reasons["steps"]:
+        steps = counted(options.max_steps, "step")
+        found.append(f"cut: {counted(count, 'run')} after {steps}; raise --max-steps")
+    if count := reasons["model-error"]:
+        found.append(
+            f"cut: {counted(count, 'run')} where a changed value led to an error of the model; "
+            "--perturb actions changes no values"
+        )
+    return found
+
+
+def _cut_reasons(result: FuzzResult) -> Counter[str]:
+    """Return how many runs were cut for which reason."""
+    if not result.counts.get("cut"):
+        return Counter()
+    return Counter(run.reason or "" for run in result.runs if run.result == "cut")

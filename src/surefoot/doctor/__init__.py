@@ -1,0 +1,49 @@
+"""Doctor: what a task contains, what looks unusual about it, and whether a policy fits it.
+
+:func:`examine` fills a :class:`DoctorReport`: ``task`` looks at the task, ``policy`` at the policy
+and its mapping, ``fidelity`` compares its decisions with those of the library it comes from.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import Any
+
+from surefoot.doctor.policy_report import PolicyFacts
+from surefoot.doctor.report import DoctorReport, Finding
+from surefoot.doctor.task import examine_task
+from surefoot.options import DoctorOptions, chosen
+from surefoot.tasks import require_task
+from surefoot.tasks.python_task import PythonTask
+from surefoot.tasks.task import Task
+
+__all__ = ["DoctorReport", "Finding", "PolicyFacts", "examine"]
+
+
+def examine(
+    task: Task | PythonTask,
+    *,
+    policy: Any = None,
+    options: DoctorOptions | None = None,
+    **changes: Any,
+) -> DoctorReport:
+    """Return what the task contains and what looks unusual about it, and about a policy, if given.
+
+    Errors of the model that the walks meet are findings; nothing is raised for them. A finding
+    ``policy-differs`` says that a policy is not evaluated as the library evaluates it that it comes
+    from. Options are those of :class:`DoctorOptions`, also as keywords.
+    """
+    task = require_task(task)
+    how = chosen(DoctorOptions, options, changes)
+    begin = time.monotonic()
+    report, walked = examine_task(task, how)
+    if policy is None:
+        return report
+    from surefoot.doctor.policy import examine_policy
+    from surefoot.policies import as_policy
+
+    given = as_policy(policy, task, seed=how.seed)
+    deadline = max(begin + how.max_seconds, time.monotonic() + how.max_seconds / 2)
+    facts, findings = examine_policy(given, walked, seed=how.seed, deadline=deadline)
+    return replace(report, policy=facts, findings=(*report.findings, *findings))

@@ -1,0 +1,170 @@
+"""What the doctor says about a policy, and how it reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from surefoot.errors import printable
+from surefoot.results import counted
+
+SHOWN_ITEMS = 12
+SHOWN_DECISIONS = 5
+
+
+@dataclass(frozen=True)
+class InputFacts:
+    """What feeds an input: a variable or a constant, less ``mean``, divided by ``scale``."""
+
+    variable: str | None
+    constant: float | None
+    mean: float
+    scale: float
+
+    def __str__(self) -> str:
+        text = f"{self.constant:g}" if self.variable is None else printable(self.variable)
+        if (self.mean, self.scale) == (0.0, 1.0):
+            return text
+        return f"{text}, scaled: (x - {self.mean:g}) / {self.scale:g}"
+
+
+@dataclass(frozen=True)
+class Part:
+    """How decisions compare on one kind of inputs.
+
+    Of ``asked`` inputs ``same_scores`` got the same scores bit for bit. In ``near_ties`` of them
+    the two best scores are closer than rounding can tell; ``differs_at_ties`` counts different
+    decisions there, ``differs`` those elsewhere.
+    """
+
+    what: str
+    asked: int
+    same_scores: int
+    near_ties: int
+    differs_at_ties: int
+    differs: int
+
+
+@dataclass(frozen=True)
+class Fidelity:
+    """Whether decisions are those of ``original``, the library that the policy comes from.
+
+    Without original ``missing`` says why there is none. ``largest_difference`` is of scores.
+    """
+
+    original: str | None
+    missing: str | None = None
+    parts: tuple[Part, ...] = ()
+    largest_difference: float | None = None
+    seconds: float = 0.0
+
+    @property
+    def differs(self) -> int:
+        """How many decisions differ where there is no near tie."""
+        return sum(part.differs for part in self.parts)
+
+
+@dataclass(frozen=True)
+class PolicyFacts:
+    """What a policy is made of, what feeds it, and what it decides.
+
+    ``decisions`` counts what it decides for in ``choices`` sampled states, those in which several
+    actions are applicable. ``model``, ``precision`` and ``fidelity`` are None for policies that are
+    not learned.
+    """
+
+    name: str
+    file: str | None
+    sha256: str | None
+    kind: str
+    model: str | None
+    precision: str | None
+    unfiltered: bool
+    inputs: tuple[InputFacts, ...]
+    outputs: tuple[str, ...]
+    notes: tuple[str, ...]
+    choices: int
+    decisions: dict[str, int]
+    fidelity: Fidelity | None
+
+
+# -- text --------------------------------------------------------------------------------------
+
+
+def policy_lines(facts: PolicyFacts) -> Iterator[str]:
+    """Yield the part of the report that is about the policy."""
+    yield f"policy {printable(facts.name)}"
+    if facts.sha256 is not None:
+        yield f"  sha256   {facts.sha256}"
+    yield f"  model    {facts.model or facts.kind}"
+    if facts.precision is not None and facts.precision not in (facts.model or ""):
+        yield f"  numbers  {facts.precision}"
+    if facts.model is not None:
+        which = "of all actions, applicable or not" if facts.unfiltered else "applicable action"
+        yield f"  decides  for the best-scored {which}"
+    for note in facts.notes:
+        yield f"  note     {printable(note, limit=500)}"
+    if facts.choices:
+        yield f"  takes    {_decisions_text(facts)}"
+    yield from _mapping_lines("inputs", "<-", list(map(str, facts.inputs)))
+    yield from _mapping_lines("outputs", "->", list(map(printable, facts.outputs)))
+    if facts.fidelity is not None:
+        yield from _fidelity_lines(facts.fidelity)
+
+
+def _decisions_text(facts: PolicyFacts) -> str:
+    ordered = sorted(facts.decisions.items(), key=lambda item: -item[1])
+    shown = [f"{printable(name)} in {count:,}" for name, count in ordered[:SHOWN_DECISIONS]]
+    if len(ordered) > SHOWN_DECISIONS:
+        rest = sum(count for _, count in ordered[SHOWN_DECISIONS:])
+        more = counted(len(ordered) - SHOWN_DECISIONS, "other")
+        shown.append(f"{more} in {rest:,}")
+    return f"{', '.join(shown)} of {counted(facts.choices, 'state')} with a choice"
+
+
+def _mapping_lines(title: str, arrow: str, texts: Sequence[str]) -> Iterator[str]:
+    if not texts:
+        return
+    yield f"{title} ({len(texts):,})"
+    width = len(str(len(texts) - 1))
+    for number, text in enumerate(texts[:SHOWN_ITEMS]):
+        yield f"  {number:{width}} {arrow} {text}"
+    if len(texts) > SHOWN_ITEMS:
+        yield f"  ... and {len(texts) - SHOWN_ITEMS:,} more (all of them with --json)"
+
+
+def _fidelity_lines(fidelity: Fidelity) -> Iterator[str]:
+    if fidelity.original is None:
+        yield "fidelity (not compared)"
+        yield f"  {fidelity.missing}"
+        return
+    same = "decides otherwise than" if fidelity.differs else "decides as"
+    yield f"fidelity ({same} {fidelity.original})"
+    for part in fidelity.parts:
+        yield f"  {_part_text(part)}"
+    yield f"  scores differ by at most {fidelity.largest_difference or 0.0:.3g}"
+
+
+def _part_text(part: Part) -> str:
+    asked = f"{part.asked:,} {part.what}"
+    if part.differs:
+        text = f"{asked}: {counted(part.differs, 'decision')} {_differ(part.differs)}"
+    elif part.differs_at_ties:
+        text = f"{asked}: same decisions but for {part.differs_at_ties:,} where rounding decides"
+    else:
+        text = f"{asked}: same decisions"
+    if part.same_scores == part.asked:
+        text += ", same scores bit for bit"
+    return f"{text} ({counted(part.near_ties, 'near tie')})" if part.near_ties else text
+
+
+def _differ(count: int) -> str:
+    return "differs" if count == 1 else "differ"
+
+
+def input_facts(interface: Any) -> tuple[InputFacts, ...]:
+    """Return what feeds the inputs of an interface that is bound to a task."""
+    return tuple(
+        InputFacts(one.variable, one.constant, one.mean, one.scale) for one in interface.inputs
+    )
