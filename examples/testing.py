@@ -10,9 +10,7 @@ good, and a bit too fast: ice may keep him from slowing down.
 import surefoot
 
 PACKAGES, LOCATIONS = 3, 6
-task = surefoot.domain(
-    "one-way-line", packages=PACKAGES, locations=LOCATIONS, variant="icy-park"
-)
+task = surefoot.domain("one-way-line", packages=PACKAGES, locations=LOCATIONS, variant="icy-park")
 
 
 def driver(state: surefoot.State) -> str:
@@ -51,8 +49,7 @@ for certificate in fault.certificates.alternatives.values():
     certificate.check()
 
 # %% The smallest run with a fault on it.
-smallest = surefoot.minimise(task, driver, fault)
-print(f"{fault.run.steps} steps became {smallest.run.steps}")
+print(surefoot.minimise(task, driver, fault))
 
 # %% Do better: where the driver is known to be wrong, take a safe alternative. Repeat.
 better = {fault.state: fault.alternatives[0] for fault in result.faults}

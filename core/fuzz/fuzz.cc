@@ -33,12 +33,16 @@ public:
                 note_error(number);
             }
             done_.fetch_add(1);
+            failing_.fetch_add(runs_[number].end == RunEnd::fail);
         }
     }
 
     void stop(StopReason reason) { stopped_.store(reason); }
     StopReason stopped() const { return stopped_.load(std::memory_order_relaxed); }
-    std::uint64_t done() const { return done_.load(); }
+    // How far they are; the depth is the number of failing runs.
+    Progress progress(std::uint64_t states) const {
+        return {states, done_.load(), failing_.load(), 0, 0};
+    }
 
     void raise_error() const {
         if (error_) std::rethrow_exception(error_);
@@ -68,6 +72,7 @@ private:
     std::vector<FuzzRun>& runs_;
     std::atomic<std::uint64_t> next_ = 0;
     std::atomic<std::uint64_t> done_ = 0;
+    std::atomic<std::uint64_t> failing_ = 0;
     std::atomic<std::uint64_t> first_error_ = ~std::uint64_t{0};
     std::atomic<StopReason> stopped_ = StopReason::none;
     std::mutex mutex_;
@@ -101,7 +106,7 @@ private:
     void run_here() {
         Runner runner(task_, policy_, layout_, options_, [this](const Progress& progress) {
             if (progress.bytes > budget_.max_bytes()) return StopReason::memory;
-            const Progress now{progress.states, work_->done(), progress.depth, 0, 0};
+            const Progress now = work_->progress(progress.states);
             const StopReason reason =
                 progress.expanded > kFew ? budget_.look(now) : budget_.poll(now);
             if (reason != StopReason::none) work_->stop(reason);
@@ -150,7 +155,7 @@ private:
             lock.unlock();
             std::uint64_t states = 0;
             for (const auto& size : sizes) states += size->load(std::memory_order_relaxed);
-            const StopReason reason = budget_.look({states, work_->done(), 0, 0, 0});
+            const StopReason reason = budget_.look(work_->progress(states));
             if (reason != StopReason::none) work_->stop(reason);
             lock.lock();
         }

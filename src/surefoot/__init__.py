@@ -22,15 +22,40 @@ if TYPE_CHECKING:
         SurefootError,
         Unsupported,
     )
+    from surefoot.evaluate import evaluate
     from surefoot.explore import explore
-    from surefoot.options import DecideOptions, DoctorOptions, ExploreOptions, SimulateOptions
+    from surefoot.faults import find_faults
+    from surefoot.findings import Finding, finding_of, read_finding
+    from surefoot.fuzz import fuzz
+    from surefoot.minimise import minimise
+    from surefoot.options import (
+        DecideOptions,
+        DoctorOptions,
+        EvaluateOptions,
+        ExploreOptions,
+        FaultOptions,
+        FuzzOptions,
+        SimulateOptions,
+    )
     from surefoot.oracles import Oracle, decide
     from surefoot.policies import Policy, load_policy
     from surefoot.policies.callables import batched
     from surefoot.policies.convert import convert
     from surefoot.policies.interface import Interface
     from surefoot.policies.models import Network, Rules, Trees
-    from surefoot.results import Answer, Deviations, ExploreResult, Run, SimulateResult
+    from surefoot.replay import replay
+    from surefoot.results import (
+        Answer,
+        Bug,
+        Deviations,
+        EvaluateResult,
+        ExploreResult,
+        Fault,
+        FaultsResult,
+        FuzzResult,
+        Run,
+        SimulateResult,
+    )
     from surefoot.simulate import simulate
     from surefoot.tasks import load_task
     from surefoot.tasks.description import Description
@@ -54,6 +79,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Answer",
+    "Bug",
     "Certificate",
     "CertificateRejected",
     "DecideOptions",
@@ -62,9 +88,17 @@ __all__ = [
     "Deviations",
     "DoctorOptions",
     "DoctorReport",
+    "EvaluateOptions",
+    "EvaluateResult",
     "ExploreOptions",
     "ExploreResult",
     "Expr",
+    "Fault",
+    "FaultOptions",
+    "FaultsResult",
+    "Finding",
+    "FuzzOptions",
+    "FuzzResult",
     "InputError",
     "Interface",
     "Network",
@@ -86,17 +120,24 @@ __all__ = [
     "convert",
     "decide",
     "domain",
+    "evaluate",
     "examine",
     "explore",
+    "find_faults",
+    "finding_of",
     "floor",
+    "fuzz",
     "implies",
     "ite",
     "load_policy",
     "load_task",
     "log",
     "maximum",
+    "minimise",
     "minimum",
     "read_certificate",
+    "read_finding",
+    "replay",
     "sign",
     "simulate",
     "truncate",
@@ -110,15 +151,27 @@ _NAMES_OF = {
         *("CertificateRejected", "InputError", "OutOfBudget"),
         *("SurefootError", "Unsupported"),
     ),
+    "evaluate": ("evaluate",),
     "explore": ("explore",),
-    "options": ("DecideOptions", "DoctorOptions", "ExploreOptions", "SimulateOptions"),
+    "faults": ("find_faults",),
+    "findings": ("Finding", "finding_of", "read_finding"),
+    "fuzz": ("fuzz",),
+    "minimise": ("minimise",),
+    "options": (
+        *("DecideOptions", "DoctorOptions", "EvaluateOptions", "ExploreOptions"),
+        *("FaultOptions", "FuzzOptions", "SimulateOptions"),
+    ),
     "oracles": ("Oracle", "decide"),
     "policies": ("Policy", "load_policy"),
     "policies.callables": ("batched",),
     "policies.convert": ("convert",),
     "policies.interface": ("Interface",),
     "policies.models": ("Network", "Rules", "Trees"),
-    "results": ("Answer", "Deviations", "ExploreResult", "Run", "SimulateResult"),
+    "replay": ("replay",),
+    "results": (
+        *("Answer", "Bug", "Deviations", "EvaluateResult", "ExploreResult", "Fault"),
+        *("FaultsResult", "FuzzResult", "Run", "SimulateResult"),
+    ),
     "simulate": ("simulate",),
     "tasks": ("load_task",),
     "tasks.description": ("Description",),

@@ -41,7 +41,7 @@ def fuzz(
     depends on (task, policy, options, seed, k) only. A run is ``safe`` if everything that the
     policy can reach from its start was seen and does not fail. Options are those of
     :class:`FuzzOptions`, also as keywords. ``progress`` is called about ten times a second with
-    states, runs done, 0, 0 and seconds.
+    states, runs done, failing runs, 0 and seconds.
     """
     task = require_task(task)
     how = _checked(chosen(FuzzOptions, options, changes), task)

@@ -157,8 +157,10 @@ def exit_code_of(result: FuzzResult) -> int:
 
 
 def _teller(progress: Any, asked: int) -> Any:
-    def tell(states: int, done: int, _: int, memory: int, seconds: float) -> None:
-        progress.note(f"{done:,} of {counted(asked, 'run')}, {counted(states, 'state')}")
+    def tell(states: int, done: int, failing: int, memory: int, seconds: float) -> None:
+        progress.note(
+            f"{done:,} of {counted(asked, 'run')}, {failing:,} failing, {counted(states, 'state')}"
+        )
 
     return tell
 

@@ -224,9 +224,20 @@ class FuzzResult(Result):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the runs and the summary as plain data; failing runs have states and actions."""
+        """Return the runs and the summary as plain data.
+
+        Failing runs have states and actions; one that is equal to an earlier run has ``same_as``,
+        the number of that, instead.
+        """
         full = {run.run: run for run in self.failing}
-        runs = [full.get(run.run, run).to_dict() for run in self.runs]
+        same_as = {number: run.run for run in self.failing for number in run.same}
+        runs = []
+        for run in self.runs:
+            content = full.get(run.run, run).to_dict()
+            if run.run in same_as:
+                del content["states"], content["actions"]
+                content["same_as"] = same_as[run.run]
+            runs.append(content)
         return {"runs": runs, "summary": self.summary}
 
     def __str__(self) -> str:
