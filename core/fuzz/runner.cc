@@ -49,8 +49,8 @@ void Runner::forget() {
     forgotten_states_ += graph_.size();
     forgotten_decisions_ += num_decided(graph_);
     graph_.clear();
-    stamps_ = {};
-    marks_ = {};
+    stamps_ = std::vector<std::uint32_t>();
+    marks_ = std::vector<std::uint32_t>();
     serial_ = 1;
     lookahead_serial_ = 0;
 }
@@ -157,6 +157,7 @@ std::optional<std::size_t> Runner::look_ahead(FuzzRun& run, StateId here, Random
     marks_[index(here)] = lookahead_serial_;
     seen_.assign(1, {here, 0});
     std::size_t layer = 0;
+    const std::uint64_t steps_left = options_.max_steps - (path_.size() - 1);
     for (std::uint64_t depth = 1;; ++depth) {
         const std::size_t end = seen_.size();
         if (!expand_layer(run, layer, end)) return std::nullopt;
@@ -164,7 +165,7 @@ std::optional<std::size_t> Runner::look_ahead(FuzzRun& run, StateId here, Random
         if (layer == seen_.size()) return std::nullopt;
         if (sees_fail(layer))
             return options_.bias == Bias::uniform ? pick(layer, random) : pick_fail(layer, random);
-        const bool is_last = options_.lookahead && depth >= *options_.lookahead;
+        const bool is_last = depth >= steps_left || depth >= options_.lookahead.value_or(depth + 1);
         if (is_last || has_unique_least(layer)) return pick(layer, random);
     }
 }

@@ -1,6 +1,12 @@
 #include "policy/network.h"
 
+#if defined(__x86_64__) && defined(__GNUC__)
+#include <immintrin.h>
+#endif
+
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
@@ -10,84 +16,173 @@ namespace surefoot {
 
 namespace {
 
-// The kernels exist for several instruction sets; which one runs is decided when the library is
-// loaded. They all compute the same bits: neurons are computed side by side, each in order.
-#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__) && \
-    !defined(__SANITIZE_ADDRESS__)
-#define SUREFOOT_KERNEL __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define SUREFOOT_KERNEL
-#endif
+// Neurons of a layer stand in groups that fill the widest registers; inputs are looked at so, too.
+constexpr std::size_t kGroup = 8;
 
-// As many numbers as the widest registers hold; narrower machines take several for each.
-template <typename T>
+// As many numbers as registers of kBytes bytes hold.
+template <typename T, std::size_t kBytes>
 struct VectorOf {
-    using Type [[gnu::vector_size(64), gnu::aligned(alignof(T)), gnu::may_alias]] = T;
-    static constexpr std::size_t kLanes = 64 / sizeof(T);
+    using Type [[gnu::vector_size(kBytes), gnu::aligned(alignof(T)), gnu::may_alias]] = T;
 };
+
+constexpr std::size_t in_groups(std::size_t count) {
+    return (count + kGroup - 1) / kGroup * kGroup;
+}
 
 template <typename T>
 struct DenseLayer {
     std::size_t inputs;
     std::size_t outputs;
-    std::size_t width;       // of a row: outputs, and zeros up to whole vectors
+    std::size_t width;       // of a row: outputs, and zeros up to a whole group
     std::vector<T> weights;  // a row for each input
     std::vector<T> biases;
     Activation activation;
     T slope;
 };
 
-// Inputs that are not 0: their numbers and values.
+// Inputs, and the numbers of those that are not 0.
 template <typename T>
 struct Sparse {
-    const std::uint32_t* numbers;
     const T* values;
+    const std::uint32_t* numbers;
     std::size_t count;
 };
 
-template <typename T, std::size_t kVectors>
+template <typename T, std::size_t kBytes, std::size_t kVectors, bool kRelu>
 [[gnu::always_inline]] inline void dense_block(const T* weights, const T* biases, std::size_t width,
                                                const Sparse<T>& inputs, T* outputs) {
-    using Vector = typename VectorOf<T>::Type;
-    constexpr std::size_t kLanes = VectorOf<T>::kLanes;
+    using Vector = typename VectorOf<T, kBytes>::Type;
+    constexpr std::size_t kLanes = kBytes / sizeof(T);
     Vector sums[kVectors];
     for (std::size_t k = 0; k < kVectors; ++k)
         sums[k] = *reinterpret_cast<const Vector*>(biases + k * kLanes);
     for (std::size_t i = 0; i < inputs.count; ++i) {
-        const auto* const row =
-            reinterpret_cast<const Vector*>(weights + inputs.numbers[i] * width);
-        const T value = inputs.values[i];
+        const std::uint32_t number = inputs.numbers[i];
+        const auto* const row = reinterpret_cast<const Vector*>(weights + number * width);
+        const T value = inputs.values[number];
+#pragma GCC unroll 8
         for (std::size_t k = 0; k < kVectors; ++k) sums[k] += value * row[k];
     }
-    for (std::size_t k = 0; k < kVectors; ++k)
+    for (std::size_t k = 0; k < kVectors; ++k) {
+        if constexpr (kRelu) sums[k] = sums[k] < 0 ? Vector{} : sums[k];
         *reinterpret_cast<Vector*>(outputs + k * kLanes) = sums[k];
+    }
 }
 
-template <typename T>
+template <typename T, std::size_t kBytes, bool kRelu>
 [[gnu::always_inline]] inline void dense(const DenseLayer<T>& layer, const Sparse<T>& inputs,
                                          T* outputs) {
     std::size_t at = 0;
     const auto block = [&]<std::size_t kVectors>(std::integral_constant<std::size_t, kVectors>) {
-        constexpr std::size_t kWidth = kVectors * VectorOf<T>::kLanes;
+        constexpr std::size_t kWidth = kVectors * kBytes / sizeof(T);
         for (; at + kWidth <= layer.width; at += kWidth) {
-            dense_block<T, kVectors>(layer.weights.data() + at, layer.biases.data() + at,
-                                     layer.width, inputs, outputs + at);
+            dense_block<T, kBytes, kVectors, kRelu>(layer.weights.data() + at,
+                                                    layer.biases.data() + at, layer.width, inputs,
+                                                    outputs + at);
         }
     };
+    block(std::integral_constant<std::size_t, 8>{});
     block(std::integral_constant<std::size_t, 4>{});
     block(std::integral_constant<std::size_t, 2>{});
     block(std::integral_constant<std::size_t, 1>{});
 }
 
-SUREFOOT_KERNEL void run_dense(const DenseLayer<float>& layer, const Sparse<float>& inputs,
-                               float* outputs) {
-    dense(layer, inputs, outputs);
+template <typename T, std::size_t kBytes>
+[[gnu::always_inline]] inline void dense_or_relu(const DenseLayer<T>& layer,
+                                                 const Sparse<T>& inputs, T* outputs) {
+    if (layer.activation == Activation::relu)
+        dense<T, kBytes, true>(layer, inputs, outputs);
+    else
+        dense<T, kBytes, false>(layer, inputs, outputs);
 }
 
-SUREFOOT_KERNEL void run_dense(const DenseLayer<double>& layer, const Sparse<double>& inputs,
-                               double* outputs) {
-    dense(layer, inputs, outputs);
+// What a machine can do: find the numbers of the inputs that are not 0, of `count` inputs, a
+// multiple of kGroup; and compute a layer. There is one for each width of registers, and they all
+// compute the same bits: neurons are computed side by side, each in the same order.
+template <typename T>
+struct Kernel {
+    std::size_t (*find_nonzero)(const T* inputs, std::size_t count, std::uint32_t* numbers);
+    void (*run)(const DenseLayer<T>& layer, const Sparse<T>& inputs, T* outputs);
+};
+
+// By the bits, which is quicker than comparing numbers.
+bool is_not_zero(float x) { return (std::bit_cast<std::uint32_t>(x) << 1) != 0; }
+bool is_not_zero(double x) { return (std::bit_cast<std::uint64_t>(x) << 1) != 0; }
+
+template <typename T>
+std::size_t find_nonzero(const T* inputs, std::size_t count, std::uint32_t* numbers) {
+    std::size_t found = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        numbers[found] = static_cast<std::uint32_t>(i);
+        found += is_not_zero(inputs[i]);
+    }
+    return found;
 }
+
+template <typename T>
+void run_narrow(const DenseLayer<T>& layer, const Sparse<T>& inputs, T* outputs) {
+    dense_or_relu<T, 16>(layer, inputs, outputs);
+}
+
+#if defined(__x86_64__) && defined(__GNUC__)
+// For each set of eight bits the numbers of its members, in order.
+constexpr auto kMembers = [] {
+    std::array<std::array<std::uint8_t, kGroup>, 256> members{};
+    for (std::size_t set = 0; set < members.size(); ++set) {
+        std::size_t found = 0;
+        for (std::uint8_t bit = 0; bit < kGroup; ++bit) {
+            if (((set >> bit) & 1) != 0) members[set][found++] = bit;
+        }
+    }
+    return members;
+}();
+
+[[gnu::target("avx2")]] inline unsigned nonzero_bits(const float* inputs) {
+    const __m256 is_nonzero =
+        _mm256_cmp_ps(_mm256_loadu_ps(inputs), _mm256_setzero_ps(), _CMP_NEQ_UQ);
+    return static_cast<unsigned>(_mm256_movemask_ps(is_nonzero));
+}
+
+[[gnu::target("avx2")]] inline unsigned nonzero_bits(const double* inputs) {
+    const __m256d zero = _mm256_setzero_pd();
+    const __m256d low = _mm256_cmp_pd(_mm256_loadu_pd(inputs), zero, _CMP_NEQ_UQ);
+    const __m256d high = _mm256_cmp_pd(_mm256_loadu_pd(inputs + 4), zero, _CMP_NEQ_UQ);
+    return static_cast<unsigned>(_mm256_movemask_pd(low) | (_mm256_movemask_pd(high) << 4));
+}
+
+template <typename T>
+[[gnu::target("avx2")]] std::size_t find_nonzero_wide(const T* inputs, std::size_t count,
+                                                      std::uint32_t* numbers) {
+    std::size_t found = 0;
+    for (std::size_t i = 0; i < count; i += kGroup) {
+        const unsigned bits = nonzero_bits(inputs + i);
+        const __m128i members =
+            _mm_loadl_epi64(reinterpret_cast<const __m128i*>(kMembers[bits].data()));
+        const __m256i all =
+            _mm256_add_epi32(_mm256_cvtepu8_epi32(members), _mm256_set1_epi32(static_cast<int>(i)));
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(numbers + found), all);
+        found += static_cast<std::size_t>(std::popcount(bits));
+    }
+    return found;
+}
+
+template <typename T>
+[[gnu::target("avx2")]] void run_wide(const DenseLayer<T>& layer, const Sparse<T>& inputs,
+                                      T* outputs) {
+    dense_or_relu<T, 32>(layer, inputs, outputs);
+}
+
+template <typename T>
+Kernel<T> best_kernel() {
+    if (__builtin_cpu_supports("avx2")) return {find_nonzero_wide<T>, run_wide<T>};
+    return {find_nonzero<T>, run_narrow<T>};
+}
+#else
+template <typename T>
+Kernel<T> best_kernel() {
+    return {find_nonzero<T>, run_narrow<T>};
+}
+#endif
 
 // What is not a number stays so: a policy must not decide by it unnoticed.
 template <typename T>
@@ -96,8 +191,8 @@ void activate(const DenseLayer<T>& layer, T* values) {
         for (std::size_t k = 0; k < layer.outputs; ++k) values[k] = function(values[k]);
     };
     switch (layer.activation) {
-        case Activation::linear: break;
-        case Activation::relu: each([](T x) { return x < 0 ? T{0} : x; }); break;
+        case Activation::linear:
+        case Activation::relu: break;  // done with the sums
         case Activation::tanh: each([](T x) { return std::tanh(x); }); break;
         case Activation::sigmoid: each([](T x) { return 1 / (1 + std::exp(-x)); }); break;
         case Activation::leaky_relu:
@@ -112,7 +207,7 @@ public:
     explicit Network(const std::vector<LayerSpec>& layers) {
         for (const LayerSpec& layer : layers) layers_.push_back(dense_of(layer));
         for (const DenseLayer<T>& layer : layers_)
-            widest_ = std::max({widest_, layer.inputs, layer.width});
+            widest_ = std::max({widest_, in_groups(layer.inputs), layer.width});
     }
 
     std::size_t num_inputs() const override { return layers_.front().inputs; }
@@ -121,18 +216,17 @@ public:
     void scores(const double* inputs, double* scores, ScorerMemory& memory) const override {
         auto& cells = cells_of(memory);
         if (cells.size() < 2 * widest_) cells.resize(2 * widest_);
-        if (memory.numbers.size() < widest_) memory.numbers.resize(widest_);
-        T* const values = cells.data();
-        T* const outputs = cells.data() + widest_;
+        if (memory.numbers.size() < widest_ + kGroup) memory.numbers.resize(widest_ + kGroup);
+        T* values = cells.data();
+        T* outputs = cells.data() + widest_;
         std::copy_n(inputs, num_inputs(), outputs);
+        std::fill(outputs + num_inputs(), outputs + in_groups(num_inputs()), T{0});
         for (const DenseLayer<T>& layer : layers_) {
-            std::size_t count = 0;
-            for (std::size_t i = 0; i < layer.inputs; ++i) {
-                memory.numbers[count] = static_cast<std::uint32_t>(i);
-                values[count] = outputs[i];
-                count += outputs[i] != 0;
-            }
-            run_dense(layer, Sparse<T>{memory.numbers.data(), values, count}, outputs);
+            std::swap(values, outputs);
+            std::uint32_t* const numbers = memory.numbers.data();
+            const std::size_t count =
+                kernel_.find_nonzero(values, in_groups(layer.inputs), numbers);
+            kernel_.run(layer, Sparse<T>{values, numbers, count}, outputs);
             activate(layer, outputs);
         }
         std::copy_n(outputs, num_outputs(), scores);
@@ -147,8 +241,7 @@ private:
     }
 
     static DenseLayer<T> dense_of(const LayerSpec& from) {
-        constexpr std::size_t kLanes = VectorOf<T>::kLanes;
-        const std::size_t width = (from.outputs + kLanes - 1) / kLanes * kLanes;
+        const std::size_t width = in_groups(from.outputs);
         DenseLayer<T> layer{from.inputs,
                             from.outputs,
                             width,
@@ -166,6 +259,7 @@ private:
 
     std::vector<DenseLayer<T>> layers_;
     std::size_t widest_ = 0;
+    Kernel<T> kernel_ = best_kernel<T>();
 };
 
 void check(const std::vector<LayerSpec>& layers) {

@@ -23,9 +23,9 @@ std::uint64_t PolicyGraph::bytes() const {
 
 void PolicyGraph::clear() {
     store_ = StateStore(task_.words());
-    nodes_ = {};
-    outcomes_ = {};
-    distances_ = {};
+    nodes_ = std::vector<Node>();  // `= {}` would keep the memory
+    outcomes_ = std::vector<StateId>();
+    distances_ = std::vector<double>();
 }
 
 StateId PolicyGraph::add(const Word* state) {

@@ -30,10 +30,11 @@ def simulate(
 ) -> SimulateResult:
     """Return runs of a policy, with the environment's choices at random.
 
-    The policy ``random`` is another one for each run, ``random?seed=3`` the same for all. Run ``k`` starts in ``states[k]``, round and round, or in a start state drawn uniformly. It
-    depends on (task, policy, seed, k) only. If ``runs`` is not given there is one run for each of
-    ``states``, or one. Options are those of :class:`SimulateOptions`, also as keywords, which win
-    over ``options``.
+    The policy ``random`` is another one for each run, ``random?seed=3`` the same for all. Run ``k``
+    starts in ``states[k]``, round and round, or in a start state drawn uniformly. It depends on
+    (task, policy, seed, k) only. If ``runs`` is not given there is one run for each of ``states``,
+    or one. Options are those of :class:`SimulateOptions`, also as keywords, which win over
+    ``options``.
     """
     task = require_task(task)
     how = chosen(SimulateOptions, options, changes)

@@ -20,7 +20,7 @@ def test_document(surefoot: Surefoot) -> None:
     done = surefoot("simulate", LINE, "--policy", "random", "--runs", "5", "--seed", "3", "--json")
     document = done.document
     assert (done.code, done.err) == (0, "")
-    assert document["policy"] == {"name": "random?seed=3", "sha256": None}
+    assert document["policy"] == {"name": "random", "sha256": None}
     assert document["options"]["policy"] == "random"
     assert document["seed"] == 3
     assert document["summary"]["runs"] == 5
@@ -198,8 +198,15 @@ def test_table_and_interface_beside_the_file(surefoot: Surefoot, tmp_path: Path)
     assert run["actions"][0] == "down"
 
 
+def test_random_is_another_policy_for_each_run(surefoot: Surefoot) -> None:
+    state = surefoot("simulate", LINE, "--json").document["runs"][0]["start"]
+    arguments = ("simulate", LINE, "--runs", "30", "--json", "--state", json.dumps(state))
+    runs = surefoot(*arguments).document["runs"]
+    assert len({run["actions"][0] for run in runs}) > 1
+
+
 def test_random_is_a_function_of_seed_and_state(surefoot: Surefoot) -> None:
-    arguments = ("simulate", LINE, "--runs", "30", "--seed", "5", "--json")
+    arguments = ("simulate", LINE, "--policy", "random?seed=5", "--runs", "30", "--json")
     decisions: dict[str, str] = {}
     for run in surefoot(*arguments).document["runs"]:
         for state, action in zip(run["states"], run["actions"], strict=False):

@@ -299,6 +299,11 @@ def _hints(result: FuzzResult, options: FuzzOptions) -> list[str]:
         limit, option = limits.get(result.stopped, (result.stopped, "the limit"))
         text = f"{done:,} of {counted(options.runs, 'run')} were done"
         found.append(f"cut: {limit} were not enough, {text}; raise {option} or --workers")
+    if count := result.counts.get("inapplicable", 0):
+        found.append(
+            f"{counted(count, 'run')} stopped where the policy's choice is not applicable; without "
+            "--unfiltered it takes the best applicable one"
+        )
     reasons = _cut_reasons(result)
     if count := reasons["steps"]:
         steps = counted(options.max_steps, "step")

@@ -65,7 +65,10 @@ def simulate(
         starts = [state_of(loaded, text) for text in state]
         starts += read_states(loaded, states) if states is not None else []
     with redirect_stdout(sys.stderr), Progress("simulating"):
-        result = run(loaded, starts or None, policy=who, options=options)
+        # The policy random is another one for each run.
+        is_random = (policy.policy or DEFAULT) == "random"
+        chosen = "random" if is_random else who
+        result = run(loaded, starts or None, policy=chosen, options=options)
         runs = [_explained(who, one) for one in result.runs] if json else []
     if json:
         given = {**asdict(options), "runs": len(result.runs), **policy.given()}
@@ -74,7 +77,7 @@ def simulate(
         content = document(
             "simulate",
             loaded,
-            policy=who.name,
+            policy="random" if is_random else who.name,
             policy_sha256=who.sha256,
             options={**given, **task_arguments.given()},
             seed=options.seed,

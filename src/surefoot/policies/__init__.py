@@ -226,7 +226,7 @@ def _refuse_options(name: str, *, interface: Any, unfiltered: bool | None) -> No
 
 
 def load_policy(
-    text: str | Path,
+    source: Any,
     task: Task | PythonTask,
     *,
     seed: int = 0,
@@ -244,9 +244,14 @@ def load_policy(
     Other files are networks, trees and rules. ``interface`` (a file, plain data or an Interface)
     says which variable feeds which input and which output is which action, where the file itself
     does not. ``unfiltered``: decide for the best of all actions, applicable or not.
+
+    ``source`` may also be what a policy is made of: a table, a callable, a Network, Trees or Rules,
+    or a fitted model of XGBoost, LightGBM, scikit-learn or torch.
     """
     task = require_task(task)
-    text = str(text)
+    if not isinstance(source, str | Path):
+        return as_policy(source, task, seed=seed, interface=interface, unfiltered=unfiltered)
+    text = str(source)
     more = {"interface": interface, "unfiltered": unfiltered}
     name, sign, seed_text = text.partition(SEED_SIGN)
     if (python := split_name(text, what="policy")) is not None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from surefoot.errors import InputError, nearest_hint, quoted, shown
 from surefoot.files import read_json
+from surefoot.results import counted
 
 if TYPE_CHECKING:
     from surefoot.policies.models import Model
@@ -222,7 +223,8 @@ def _bound_inputs(
     if given.inputs and len(given.inputs) != count:
         raise InputError(
             "policy-wrong-inputs",
-            f"the policy has {count:,} inputs, but the interface lists {len(given.inputs):,}",
+            f"the policy has {counted(count, 'input')}, but the interface lists "
+            f"{len(given.inputs):,}",
             place=given.origin.inputs,
         )
     inputs = given.inputs or (Input(),) * count
@@ -249,12 +251,12 @@ def _default_inputs(count: int, task: Task | PythonTask, hint: str) -> list[Inpu
         return variables
     if count == len(constants) + len(variables):
         return [*constants, *variables]
-    has = f"{len(variables):,} variables" if len(variables) != 1 else "1 variable"
+    has = counted(len(variables), "variable")
     if constants:
-        has += f" and {len(constants):,} constants"
+        has += f" and {counted(len(constants), 'constant')}"
     raise InputError(
         "policy-wrong-inputs",
-        f"the policy has {count:,} inputs, but the task has {has}",
+        f"the policy has {counted(count, 'input')}, but the task has {has}",
         hint=hint,
     )
 

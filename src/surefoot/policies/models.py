@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from surefoot import _core
+from surefoot.results import counted
 
 Precision = Literal["float32", "float64"]
 Reals = npt.NDArray[np.float64]
@@ -181,7 +182,7 @@ class Trees:
     def __str__(self) -> str:
         leaves = int((self.features == -1).sum())
         return (
-            f"{len(self.roots):,} trees, {leaves:,} leaves, {self.num_inputs} inputs, "
+            f"{counted(len(self.roots), 'tree')}, {leaves:,} leaves, {self.num_inputs} inputs, "
             f"{self.num_outputs} outputs, {self.sum_precision}"
         )
 

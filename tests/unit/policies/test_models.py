@@ -65,7 +65,7 @@ NO_TREES = {
 
 def test_a_tree_passes_the_check():
     trees().check()
-    assert str(trees()) == "1 trees, 2 leaves, 2 inputs, 2 outputs, float64"
+    assert str(trees()) == "1 tree, 2 leaves, 2 inputs, 2 outputs, float64"
     scores = trees().scorer().scores(np.array([[9.0, 0.25], [9.0, 0.5]]))
     assert scores.tolist() == [[3.25, 0.5], [0.25, 4.5]]
 

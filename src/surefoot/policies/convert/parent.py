@@ -44,7 +44,7 @@ def run_child(
             code = child.wait(timeout=max_seconds)
         except subprocess.TimeoutExpired:
             message = f"the file was not read within {max_seconds:g} seconds"
-            raise OutOfBudget("out-of-time", message, file=str(path)) from None
+            raise OutOfBudget("out-of-seconds", message, file=str(path)) from None
         finally:
             _end(child)
     _tell(made.with_name(ERROR_FILE), path)

@@ -76,7 +76,7 @@ def write(
         Path(path).write_text(text, encoding="utf-8")
     except OSError as error:
         message = f"the file cannot be written: {error.strerror}"
-        raise InputError("file-not-writable", message, file=str(path)) from None
+        raise InputError("file-not-written", message, file=str(path)) from None
 
 
 def _plain(trees: Trees, name: str) -> Any:
