@@ -35,6 +35,8 @@ format: $(DEV_STAMP)
 bench: $(DEV_STAMP)
 	$(BIN)/python -m benchmarks.engine
 	$(BIN)/python -m benchmarks.oracles
+	$(BIN)/python -m benchmarks.policies
+	$(BIN)/python -m benchmarks.fuzzing
 
 # The core under address and undefined-behaviour sanitizers, run by the tests that fuzz it.
 sanitize: $(DEV_STAMP)
