@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
 RUN = ("surefoot", "python", "printf")
 VARYING = {"seconds", "check_seconds", "peak_memory_mb", "states_per_second"}
-TIMES = re.compile(r"[\d.,]+(?= (?:s|ms|states/s)\b)")
+TIMES = re.compile(r"[\d.,]+(?= (?:s|ms|states/s|steps/s)\b)")
 
 
 def page_name(page: Path) -> str:
