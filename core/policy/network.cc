@@ -220,7 +220,7 @@ public:
         T* values = cells.data();
         T* outputs = cells.data() + widest_;
         std::copy_n(inputs, num_inputs(), outputs);
-        std::fill(outputs + num_inputs(), outputs + in_groups(num_inputs()), T{0});
+        fill_group(outputs, num_inputs());
         for (const DenseLayer<T>& layer : layers_) {
             std::swap(values, outputs);
             std::uint32_t* const numbers = memory.numbers.data();
@@ -228,11 +228,18 @@ public:
                 kernel_.find_nonzero(values, in_groups(layer.inputs), numbers);
             kernel_.run(layer, Sparse<T>{values, numbers, count}, outputs);
             activate(layer, outputs);
+            fill_group(outputs, layer.outputs);
         }
         std::copy_n(outputs, num_outputs(), scores);
     }
 
 private:
+    // Set what stands behind the values to 0, up to a whole group. (What was computed there may be
+    // 0 times infinity.)
+    static void fill_group(T* values, std::size_t count) {
+        std::fill(values + count, values + in_groups(count), T{0});
+    }
+
     static std::vector<T>& cells_of(ScorerMemory& memory) {
         if constexpr (std::is_same_v<T, float>)
             return memory.floats;
