@@ -14,7 +14,7 @@ import os
 import tempfile
 import time
 import weakref
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -136,6 +136,17 @@ class Certificate:
         entries = self._content.get("choices" if self.claim == "safe" else "ranks")
         return len(entries) if isinstance(entries, list | Rows) else 0
 
+    @property
+    def num_values(self) -> int:
+        """How many values of states there are, which tells how large its file will be."""
+        return len(self._content["states"]) * max(len(self._content["variables"]), 1)
+
+    def choice_in_state(self) -> str:
+        """Return the action that a certificate of a safe state takes in this state."""
+        number = self._content["state"]
+        (action,) = {row[-1] for row in self._content["choices"] if row[0] == number}
+        return str(self._content["actions"][action])
+
     def to_dict(self) -> dict[str, Any]:
         """Return the content of the certificate's file."""
         items = self._content.items()
@@ -150,20 +161,11 @@ class Certificate:
 
     def write(self, path: str | Path) -> None:
         """Write the certificate as a JSON file, which is there completely or not at all."""
-        file = Path(path)
-        unfinished = file.with_name(f".{file.name}.{os.getpid()}")
-        try:
-            with unfinished.open("w", encoding="utf-8") as out:
-                _write_pieces(self._content, out)
-            unfinished.replace(file)
-        except OSError as error:
-            reason = error.strerror or str(error)
-            raise InputError(
-                "file-not-written", f"the file cannot be written: {reason}", file=str(path)
-            ) from None
-        finally:
-            with contextlib.suppress(OSError):
-                unfinished.unlink()
+        write_pieces(path, self.pieces(), what="certificate")
+
+    def pieces(self) -> Iterator[str]:
+        """Yield the JSON text of the certificate, piece by piece."""
+        return pieces_of(self._content)
 
     def check(self, *, max_seconds: float | None = None) -> None:
         """Return if the checker accepts the certificate.
@@ -175,12 +177,14 @@ class Certificate:
         check_task(self.task, self._content.get("task"))
         if max_seconds is not None and self.size > FASTEST_CHECK * max_seconds:
             raise _too_large(max_seconds)
-        model = _model_of(self.task, self._content.get("actions"))
+        model = model_of(self.task, self._content.get("actions"))
         begin = time.monotonic()
         content = self.to_dict()
         spent = time.monotonic() - begin
-        policy = _checkers_policy(self.task, self.policy)
-        _run_checker(model, content, policy, max_seconds, spent_seconds=spent)
+        policy = checkers_policy(self.task, self.policy)
+        run_checker(
+            checker.check_certificate, model, content, policy, max_seconds, spent_seconds=spent
+        )
         if self._expected is not None:
             self._expected.check(content)
 
@@ -212,7 +216,7 @@ def certificate_of(
         "certificate": VERSION,
         "claim": made["claim"],
         "radius": radius,
-        "task": _task_member(task),
+        "task": task_member(task),
         "policy": policy.name if policy is not None and has_policy else None,
         "variables": list(task.names),
         "actions": used.names,
@@ -242,7 +246,7 @@ class _Actions:
 _MEMBERS: weakref.WeakKeyDictionary[Any, dict[str, Any]] = weakref.WeakKeyDictionary()
 
 
-def _task_member(task: Task | PythonTask) -> dict[str, Any]:
+def task_member(task: Task | PythonTask) -> dict[str, Any]:
     """Return what a certificate says about its task: computed once, a hash takes its time."""
     found = _MEMBERS.get(task)
     if found is None:
@@ -268,7 +272,7 @@ def check_task(task: Task | PythonTask, said: Any) -> None:
     """
     if not isinstance(said, Mapping):
         return
-    real, digest = _task_member(task)["sha256"], said.get("sha256")
+    real, digest = task_member(task)["sha256"], said.get("sha256")
     if digest == real:
         return
     raise InputError(
@@ -288,19 +292,40 @@ def _short(digest: Any) -> str:
 # -- files -------------------------------------------------------------------------------------
 
 
-def _write_pieces(content: Mapping[str, Any], out: Any) -> None:
+def write_pieces(path: str | Path, pieces: Iterable[str], *, what: str) -> None:
+    """Write a file of ours, which is there completely or not at all; ``what`` is its name in
+    messages. Raises InputError, and Unsupported if the file is too large to be read again.
+    """
+    file = Path(path)
+    unfinished = file.with_name(f".{file.name}.{os.getpid()}")
+    try:
+        with unfinished.open("w", encoding="utf-8") as out:
+            for piece in _bounded(pieces, what):
+                out.write(piece)
+        unfinished.replace(file)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(
+            "file-not-written", f"the file cannot be written: {reason}", file=str(path)
+        ) from None
+    finally:
+        with contextlib.suppress(OSError, ValueError):
+            unfinished.unlink()
+
+
+def _bounded(pieces: Iterable[str], what: str) -> Iterator[str]:
     size = 0
-    for piece in _pieces(content):
+    for piece in pieces:
         size += len(piece)
         if size > MAX_BYTES:
             raise Unsupported(
                 "file-too-large",
-                f"the certificate has more than {MAX_BYTES // 2**20} MB: nobody could read it",
+                f"the {what} has more than {MAX_BYTES // 2**20} MB: nobody could read it",
             )
-        out.write(piece)
+        yield piece
 
 
-def _pieces(content: Mapping[str, Any]) -> Iterator[str]:
+def pieces_of(content: Mapping[str, Any]) -> Iterator[str]:
     """Yield the JSON text: a line for each member, and for each row of the long ones."""
     before = "{\n"
     for name, value in content.items():
@@ -309,7 +334,7 @@ def _pieces(content: Mapping[str, Any]) -> Iterator[str]:
         if isinstance(value, Rows) or name in ("states", "choices", "ranks"):
             yield from _row_pieces(value)
         else:
-            yield _json(value)
+            yield json_piece(value)
     yield "\n}\n"
 
 
@@ -317,7 +342,7 @@ def _row_pieces(rows: Iterable[Any]) -> Iterator[str]:
     """Yield the text of a list of rows, many at once: that is ten times as fast as one by one."""
     before, left = "[\n", iter(rows)
     while piece := list(itertools.islice(left, ROWS_PER_PIECE)):
-        text = _json(piece)[1:-1]
+        text = json_piece(piece)[1:-1]
         yield before + (text if '"' in text else text.replace("], [", "],\n["))
         before = ",\n"
     yield "[]" if before == "[\n" else "\n]"
@@ -326,7 +351,8 @@ def _row_pieces(rows: Iterable[Any]) -> Iterator[str]:
 _encode = json.JSONEncoder(allow_nan=False).encode
 
 
-def _json(value: Any) -> str:
+def json_piece(value: Any) -> str:
+    """Return a value as JSON. Raises Unsupported if JSON does not have such."""
     try:
         return _encode(value)
     except (TypeError, ValueError):
@@ -341,7 +367,11 @@ def read_certificate(path: str | Path) -> dict[str, Any]:
     Raises InputError if the file is none (``not-a-certificate``), or of another version
     (``certificate-version``).
     """
-    content = read_json(path)
+    return certificate_from(read_json(path), path)
+
+
+def certificate_from(content: Any, path: str | Path) -> dict[str, Any]:
+    """Return the content of a certificate's file if that is what was read."""
     if not isinstance(content, dict) or "certificate" not in content:
         raise _no_certificate(path, "the file is not a certificate")
     version = content["certificate"]
@@ -380,11 +410,13 @@ def check_content(
     after ``max_seconds``, and InputError if the certificate is about another task.
     """
     check_task(task, content.get("task"))
-    model = _model_of(task, content.get("actions"))
-    _run_checker(model, content, _checkers_policy(task, policy), max_seconds)
+    model = model_of(task, content.get("actions"))
+    asked = checkers_policy(task, policy)
+    run_checker(checker.check_certificate, model, content, asked, max_seconds)
 
 
-def _run_checker(
+def run_checker(
+    check: Callable[..., None],
     model: Any,
     content: Mapping[str, Any],
     policy: Any,
@@ -392,9 +424,13 @@ def _run_checker(
     *,
     spent_seconds: float = 0.0,
 ) -> None:
+    """Return if one of the checker's functions accepts the content of a file.
+
+    Raises CertificateRejected, OutOfBudget and InputError: the checker's errors in our words.
+    """
     left = None if max_seconds is None else max_seconds - spent_seconds
     try:
-        checker.check_certificate(model, content, policy=policy, max_seconds=left)
+        check(model, content, policy=policy, max_seconds=left)
     except checker.Rejected as error:
         raise CertificateRejected("certificate-rejected", printable(str(error), 2000)) from None
     except checker.OutOfTime:
@@ -409,7 +445,8 @@ def _too_large(max_seconds: float | None) -> OutOfBudget:
     return OutOfBudget("out-of-seconds", f"the certificate cannot be checked within {limit}")
 
 
-def _checkers_policy(task: Task | PythonTask, policy: Policy | None) -> Any:
+def checkers_policy(task: Task | PythonTask, policy: Policy | None) -> Any:
+    """Return the policy as the checker asks it; None if there is none to ask."""
     if policy is None:
         return None
     names = task.names
@@ -419,7 +456,7 @@ def _checkers_policy(task: Task | PythonTask, policy: Policy | None) -> Any:
 _MODELS: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
 
 
-def _model_of(task: Task | PythonTask, actions: Any) -> Any:
+def model_of(task: Task | PythonTask, actions: Any) -> Any:
     """Return the task as the checker sees it, from the same files where there are any."""
     if isinstance(task, PythonTask):
         return PythonSteps(task, actions)
@@ -484,6 +521,14 @@ class PythonSteps:
         found = self._definition.outcomes(self._task.own_state(state), action)
         states = [self._task.state(outcome) for outcome in found]
         return [{name: _frozen(value) for name, value in state.items()} for state in states]
+
+    def is_start(self, state: Mapping[str, Any]) -> bool:
+        """Return whether runs may start here."""
+        here = self._task.own_state(state)
+        return any(here == self._task.own_state(each) for each in self._starts())
+
+    def _starts(self) -> list[Mapping[str, Any]]:
+        return [self._task.state(each) for each in self._definition.start()]
 
     def is_fail(self, state: Mapping[str, Any]) -> bool:
         """Return whether the state fails."""

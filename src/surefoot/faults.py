@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from surefoot import _core
-from surefoot.certificates import Claim
-from surefoot.errors import InputError, quoted
+from surefoot.certificates import Certificate, Claim
+from surefoot.errors import InputError, OutOfBudget, quoted
 from surefoot.options import DecideOptions, FaultOptions, chosen
 from surefoot.oracles import BDD, check_options
 from surefoot.oracles.deviations import DeviationsOracle
@@ -20,6 +20,8 @@ from surefoot.tasks import require_task
 from surefoot.tasks.python_task import PythonTask
 from surefoot.tasks.state import State
 from surefoot.tasks.task import Task
+
+MAX_VALUES = 2_000_000  # in the certificates of further alternatives of one fault
 
 
 def find_faults(
@@ -87,6 +89,7 @@ class FaultFinder:
             max_seconds=seconds,
             max_bytes=self.options.max_bytes,
             max_states=self.options.max_states,
+            skip_errors=run.made is not None,  # the model need not make sense there
             progress=progress,
         )
         self._runs += 1
@@ -94,6 +97,16 @@ class FaultFinder:
         faults = tuple(self._fault(run, *raw) for raw in found["faults"])
         self._note(run, found["states"], found["decisions"], has_fault=bool(faults))
         return faults
+
+    @property
+    def bugs(self) -> tuple[Bug, ...]:
+        """The bugs on all runs so far."""
+        return tuple(self._bugs.values())
+
+    @property
+    def unavoidable(self) -> tuple[int, ...]:
+        """The numbers of the runs so far whose first state is unsafe."""
+        return tuple(self._unavoidable)
 
     def result(self) -> FaultsResult:
         """Return what was found on all runs so far."""
@@ -112,14 +125,20 @@ class FaultFinder:
 
     def _checked(self, run: Any) -> list[int]:
         """Return the numbers of the run's actions. Raises InputError unless the policy fails so."""
-        if not isinstance(run, Run) or not run.is_complete:
-            raise InputError(
-                "not-a-failing-run",
-                "faults are looked for on failing runs with all their states",
-                hint="give fuzz(...).failing, or a run of simulate(...)",
+        numbers = _actions_of(self.task, run)
+        packed = b"".join(self.task.packed(state) for state in run.states)
+        step = self._engine.ask(_core.broken_step, self.task.core, packed, numbers)
+        if step is not None:
+            raise _not_failing(
+                f"run {run.run} is no run: {quoted(run.actions[step])} in state {run.states[step]} "
+                f"does not lead to {run.states[step + 1]}"
             )
-        _check_fails(self.task, run)
-        numbers = [self.task.action_number(action) for action in run.actions]
+        if not self.task.is_fail(run.states[-1]):
+            raise _not_failing(f"run {run.run} does not fail: its last state is {run.states[-1]}")
+        self._check_decisions(run)
+        return numbers
+
+    def _check_decisions(self, run: Run) -> None:
         decided = [
             (state, action)
             for state, action in zip(run.states, run.actions, strict=False)
@@ -128,12 +147,10 @@ class FaultFinder:
         decisions = self.policy.decide_all([state for state, _ in decided])
         for (state, action), decision in zip(decided, decisions, strict=True):
             if action != decision:
-                raise InputError(
-                    "not-a-failing-run",
+                raise _not_failing(
                     f"run {run.run} takes {quoted(action)} in state {state}, "
-                    f"but the policy decides for {quoted(decision)}",
+                    f"but the policy decides for {quoted(decision)}"
                 )
-        return [number for number in numbers if number is not None]
 
     def _fault(
         self, run: Run, step: int, outcome: bytes, alternatives: Sequence[int], has_unknown: bool
@@ -183,7 +200,7 @@ class FaultFinder:
         for step, (verdict, reason) in enumerate(states):
             state = run.states[step]
             if verdict == "safe":
-                self._bugs.setdefault(state.packed, Bug(state, run.run, step))
+                self._bugs.setdefault(state.packed, self._bug(run, step))
             what = None
             if verdict == "unknown":
                 what = "state"
@@ -202,21 +219,49 @@ class FaultFinder:
 
     # -- certificates --------------------------------------------------------------------------
 
+    def unsafe_certificate(self, state: State) -> Certificate:
+        """Return the certificate of a state that was found to be unsafe. Raises OutOfBudget."""
+        claim = Claim("unsafe", self.options.radius, state)
+        return self._engine.certificate(state.packed, claim, self._asks)
+
+    def _bug(self, run: Run, step: int) -> Bug:
+        state = run.states[step]
+        return Bug(
+            state,
+            run.run,
+            step,
+            radius=self.options.radius,
+            failing=run,
+            make_certificate=lambda: self._safe(state),
+        )
+
     def _certificates(
         self, state: State, outcome: State, alternatives: Sequence[str]
     ) -> Certificates:
-        radius = self.options.radius
-        unsafe = self._engine.certificate(
-            outcome.packed, Claim("unsafe", radius, outcome), self._asks
-        )
-        safe = Claim("safe", radius, state)
-        by_action = {
-            name: self._engine.certificate(
-                state.packed, safe, self._asks, first=self.task.action_number(name)
-            )
-            for name in alternatives
-        }
+        """Return the evidence for a fault: the first alternative's in any case, further ones while
+        they are small. Where no alternative was settled, the state's own certificate has one.
+        """
+        unsafe = self.unsafe_certificate(outcome)
+        if not alternatives:
+            safe = self._safe(state)
+            return Certificates(unsafe, {safe.choice_in_state(): safe})
+        by_action = {alternatives[0]: self._safe(state, alternatives[0])}
+        left = MAX_VALUES - by_action[alternatives[0]].num_values
+        for name in alternatives[1:]:
+            if left < 0:
+                break
+            try:
+                by_action[name] = self._safe(state, name)
+            except OutOfBudget:
+                break
+            left -= by_action[name].num_values
         return Certificates(unsafe, by_action)
+
+    def _safe(self, state: State, first: str | None = None) -> Certificate:
+        """Return a certificate that the state is safe, by taking ``first`` there."""
+        claim = Claim("safe", self.options.radius, state)
+        number = None if first is None else self.task.action_number(first)
+        return self._engine.certificate(state.packed, claim, self._asks, first=number)
 
 
 def _listed(runs: Iterable[Run]) -> list[Run]:
@@ -229,11 +274,22 @@ def _numbers(run: Run) -> tuple[int, ...]:
     return (run.run, *run.same)
 
 
-def _check_fails(task: Task | PythonTask, run: Run) -> None:
-    if not task.is_fail(run.states[-1]):
-        raise InputError(
-            "not-a-failing-run", f"run {run.run} does not fail: its last state is {run.states[-1]}"
-        )
+def _actions_of(task: Task | PythonTask, run: Any) -> list[int]:
+    """Return the numbers of the actions of what may be a run."""
+    if not isinstance(run, Run) or not run.is_complete or len(run.states) != len(run.actions) + 1:
+        raise _not_failing("faults are looked for on failing runs with all their states")
+    numbers = [task.action_number(action) for action in run.actions]
+    if None in numbers:
+        raise _not_failing(f"run {run.run} has an action that the task does not have")
+    return [number for number in numbers if number is not None]
+
+
+def _not_failing(message: str) -> InputError:
+    return InputError(
+        "not-a-failing-run",
+        message,
+        hint="give fuzz(...).failing, or failing runs of simulate(...), of the same policy",
+    )
 
 
 def _questions(options: FaultOptions) -> DecideOptions:

@@ -17,7 +17,7 @@ from surefoot.policies.decisions import ask_core
 from surefoot.results import Change, FuzzResult, Made, Run
 from surefoot.tasks import require_task
 from surefoot.tasks.python_task import PythonTask
-from surefoot.tasks.state import listed
+from surefoot.tasks.state import PackedStates, listed
 from surefoot.tasks.task import Task
 
 BIASES = ("uniform", "greedy", "weighted")
@@ -184,7 +184,7 @@ def _run(
     packed, actions = failing if failing is not None else (start, ())
     return Run(
         run=number,
-        states=tuple(task.unpack_all(packed)),
+        states=PackedStates(packed, 8 * task.core.words, task.unpack),
         actions=tuple(task.actions[a] for a in actions),
         result=result,
         reason=reason or None,

@@ -342,3 +342,81 @@ def test_deviations_without_number(surefoot: Surefoot, decide: Decide, files: Pa
     done = surefoot("check", file)
     assert done.code == 0
     assert "unsafe within every finite number of differences from first: x=1" in done.out
+
+
+# -- findings ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def finding(surefoot: Surefoot, files: Path) -> str:
+    """A finding of ``first`` on the lamp: going up from 2 may fail."""
+    arguments = ("lamp.jani", "--policy", "first", "--runs", "3", "-o", "found", "--json")
+    return str(surefoot("faults", *arguments).document["faults"][0]["finding"])
+
+
+def test_findings(surefoot: Surefoot, finding: str) -> None:
+    done = surefoot("check", finding)
+    assert (done.code, done.err) == (0, "")
+    text = "accepted: fault: up in x=2; safe instead: down (the policy fails after "
+    assert done.out.startswith(text)
+    assert "; 2 certificates checked in " in done.out
+    document = surefoot("check", finding, "--json").document
+    assert (document["accepted"], document["kind"]) == (True, "fault")
+    assert document["policy"] == {"name": "first", "sha256": None}
+    assert (document["state"], document["outcome"]) == ({"x": 2}, {"x": 3})
+    assert (document["alternatives"], document["recomputed"]) == (["down"], True)
+    assert document["certificates"] == 2
+
+
+def test_findings_and_certificates_together(
+    surefoot: Surefoot, decide: Decide, finding: str
+) -> None:
+    safe = decide("lamp.jani", "--state", "x=0")
+    done = surefoot("check", safe, finding)
+    assert (done.code, done.err) == (0, "")
+    assert [line.split(": ")[1:3] for line in done.out.splitlines()] == [
+        ["accepted", "safe"],
+        ["accepted", "fault"],
+    ]
+
+
+FORGERIES = {
+    "a state": lambda c: c["run"]["states"][0].__setitem__(0, 1),
+    "an action": lambda c: c["run"]["actions"].__setitem__(0, "down"),
+    "a step": lambda c: c["fault"].update(step=0),
+    "the outcome": lambda c: c["fault"].update(outcome=[2]),
+    "the alternatives": lambda c: c["fault"].update(alternatives=["up"]),
+    "the certificate": lambda c: c["certificates"]["outcome"]["ranks"].pop(),
+    "a choice": lambda c: c["certificates"]["alternatives"]["down"]["choices"].pop(),
+    "the kind": lambda c: c.update(kind="run"),
+    "reachable": lambda c: c["run"].update(known_reachable=None) or c["run"].pop("made", 0),
+}
+
+
+@pytest.mark.parametrize("forge", FORGERIES.values(), ids=FORGERIES)
+def test_forged_findings(
+    surefoot: Surefoot, finding: str, files: Path, forge: Callable[[Any], Any]
+) -> None:
+    done = surefoot("check", changed(files, finding, forge), "--json")
+    assert done.code in (2, 5)
+    code = done.document["error"]["code"]
+    assert code == ("certificate-rejected" if done.code == 5 else "not-a-finding")
+
+
+def test_findings_of_other_tasks_and_policies(
+    surefoot: Surefoot, finding: str, files: Path
+) -> None:
+    done = surefoot("check", finding, "--policy", "policies.py:down")
+    assert (done.code, "the policy decides 'down', not up" in done.err) == (5, True)
+    assert surefoot("check", finding, "--policy", "policies.py:up").code == 0
+    other = description()
+    other.goal(other.int("y", 0, 1, initial=0) == 1)
+    other.compile().write_jani(files / "lamp.jani")
+    done = surefoot("check", finding)
+    assert (done.code, "[certificate-other-task]" in done.err) == (2, True)
+
+
+def test_findings_out_of_time(surefoot: Surefoot, finding: str) -> None:
+    done = surefoot("check", finding, "--max-seconds", "0")
+    assert (done.code, done.out) == (4, "")
+    assert "[out-of-seconds]" in done.err

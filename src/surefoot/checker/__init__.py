@@ -1,14 +1,16 @@
 """The independent half: what a model means, in plain Python, read from docs/semantics.md.
 
 Imports nothing else of Surefoot. The core is tested against it, so it prefers being plainly right
-to being fast. `load` reads files into a Model; the Model answers questions about single states, and
-`check_certificate` tells whether evidence for a verdict holds there.
+to being fast. `load` reads files into a Model; the Model answers questions about single states,
+`check_certificate` tells whether evidence for a verdict holds there, and `check_finding` whether a
+run fails there, by whose fault.
 """
 
 from .certificates import OutOfTime, Rejected, check_certificate
 from .errors import ModelError, NotSupported, ReadError
 from .model import Model, State, Variable
 from .reader import load
+from .runs import check_finding, check_run
 
 __all__ = [
     "Model",
@@ -20,5 +22,7 @@ __all__ = [
     "State",
     "Variable",
     "check_certificate",
+    "check_finding",
+    "check_run",
     "load",
 ]

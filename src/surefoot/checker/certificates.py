@@ -71,14 +71,14 @@ def check_certificate(
     for number, key in enumerate(evidence.keys):
         clock.tick()
         if number in evidence.entries or evidence.decisions[number] is not None:
-            here = _Place(model, key, number)
+            here = Place(model, key, number)
             check.decision(here, policy)
             for remaining, value in evidence.entries.get(number, {}).items():
                 clock.tick()
                 (check.choice if evidence.is_safe else check.rank)(here, remaining, value)
 
 
-class _Place:
+class Place:
     """A state and what the model does there; no action is run twice."""
 
     def __init__(self, model: Steps, key: Key, number: int = -1) -> None:
@@ -138,7 +138,7 @@ class _Check:
         if not self._evidence.is_safe and self._rank(key, remaining) == math.inf:
             raise Rejected(f"{self._shown(number)} has no rank")
 
-    def decision(self, here: _Place, policy: Policy | None) -> None:
+    def decision(self, here: Place, policy: Policy | None) -> None:
         """A listed decision must be possible, and the policy's own."""
         listed = self._evidence.decisions[here.number]
         if listed is None:
@@ -151,7 +151,7 @@ class _Check:
                 where = self._shown(here.number)
                 raise Rejected(f"the policy decides {shown(decision)}, not {listed}, in {where}")
 
-    def choice(self, here: _Place, remaining: int, action: str | None) -> None:
+    def choice(self, here: Place, remaining: int, action: str | None) -> None:
         """A choice must be possible, within the differences, and lead to what is covered."""
         name = _name(action)
         if here.is_fail or here.is_goal:
@@ -165,7 +165,7 @@ class _Check:
             where = self._shown(here.number)
             raise Rejected(f"{name} in {where} has an outcome that fails or is not covered")
 
-    def rank(self, here: _Place, remaining: int, rank: int) -> None:
+    def rank(self, here: Place, remaining: int, rank: int) -> None:
         """A ranked state must fail, or each choice must have an outcome of smaller rank."""
         if here.is_fail:
             return
@@ -184,11 +184,11 @@ class _Check:
                 where = self._shown(here.number)
                 raise Rejected(f"{_name(action)} in {where} has no outcome of smaller rank")
 
-    def _differs(self, here: _Place, action: str | None) -> bool:
+    def _differs(self, here: Place, action: str | None) -> bool:
         """Return whether a choice is not the policy's; where a step is forced both are None."""
         return action != self._evidence.decisions[here.number]
 
-    def _after(self, here: _Place, remaining: int, action: str | None) -> int:
+    def _after(self, here: Place, remaining: int, action: str | None) -> int:
         """Return the differences that remain after a choice, -1 if it is one too many."""
         is_counted = isinstance(self._evidence.radius, int) and self._differs(here, action)
         return remaining - 1 if is_counted else remaining
@@ -200,7 +200,7 @@ class _Check:
             return self._least_remaining[number] <= remaining
         if key not in self._harmless:
             self._clock.tick()
-            here = _Place(self._model, key)
+            here = Place(self._model, key)
             if here.is_fail or here.choices:
                 return False
             self._harmless.add(key)

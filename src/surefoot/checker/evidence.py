@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,22 +70,22 @@ def read_evidence(
     """Return what a certificate says about states of these variables and about these actions."""
     _check_members(certificate)
     radius, is_safe = certificate["radius"], certificate["claim"] == "safe"
-    used = _read_names(certificate["actions"], "actions", actions)
+    used = read_names(certificate["actions"], "actions", actions)
     keys = _read_states(certificate, variables, clock)
     decisions: tuple[str | None, ...] = (None,) * len(keys)
     if radius is not None:
-        given = _read_list(certificate["decisions"], "decisions", len(keys))
+        given = read_list(certificate["decisions"], "decisions", len(keys))
         decisions = tuple(_read_action(each, used) for each in given)
     entries: dict[int, dict[int, Any]] = {}
-    for each in _read_list(certificate["choices" if is_safe else "ranks"], "the evidence"):
+    for each in read_list(certificate["choices" if is_safe else "ranks"], "the evidence"):
         clock.tick()
-        number, *remaining, value = _read_list(each, "an entry", 3 if _is_whole(radius) else 2)
-        by_remaining = entries.setdefault(_read_number(number, len(keys), "a state"), {})
-        left = _read_number(remaining[0], radius + 1, "remaining") if remaining else 0
+        number, *remaining, value = read_list(each, "an entry", 3 if is_whole(radius) else 2)
+        by_remaining = entries.setdefault(read_number(number, len(keys), "a state"), {})
+        left = read_number(remaining[0], radius + 1, "remaining") if remaining else 0
         if left in by_remaining:
             raise Rejected(f"state {number} has two entries for the same")
         by_remaining[left] = _read_action(value, used) if is_safe else _read_rank(value)
-    state = _read_number(certificate["state"], len(keys), "the claim's state")
+    state = read_number(certificate["state"], len(keys), "the claim's state")
     return Evidence(is_safe, radius, keys, state, decisions, entries)
 
 
@@ -94,11 +94,11 @@ def _check_members(certificate: Any) -> None:
     if not isinstance(certificate, Mapping):
         raise Rejected(f"a certificate is an object, not {shown(certificate)}")
     version, claim, radius = (certificate.get(key) for key in ("certificate", "claim", "radius"))
-    if not _is_whole(version) or version != _VERSION:
+    if not is_whole(version) or version != _VERSION:
         raise Rejected(f"version {shown(version)} of certificates is not known")
     if claim not in ("safe", "unsafe"):
         raise Rejected(f"the claim is {shown(claim)}, not safe or unsafe")
-    if not (radius is None or _is_whole(radius) or (radius == "finite" and claim == "unsafe")):
+    if not (radius is None or is_whole(radius) or (radius == "finite" and claim == "unsafe")):
         raise Rejected(f"the radius {shown(radius)} means nothing for the claim {claim}")
     evidence = ("choices",) if claim == "safe" else ("ranks",)
     wanted = (*_MEMBERS, *evidence, *(() if radius is None else ("decisions",)))
@@ -106,11 +106,7 @@ def _check_members(certificate: Any) -> None:
         if name not in certificate or name not in wanted:
             why = "has no place in this certificate" if name in certificate else "is missing"
             raise Rejected(f"{shown(name)} {why}")
-    task = certificate["task"]
-    if not isinstance(task, Mapping) or set(task) != set(_TASK_MEMBERS):
-        raise Rejected(f"the task must have the members {', '.join(_TASK_MEMBERS)}")
-    if not all(isinstance(task[name], type_) for name, type_ in _TASK_MEMBERS.items()):
-        raise Rejected("the task has a member of the wrong type")
+    check_task_member(certificate["task"])
     names = (certificate["surefoot"], "" if radius is None else certificate["policy"])
     if not all(isinstance(each, str) for each in names):
         raise Rejected("the version of Surefoot and the name of the policy must be strings")
@@ -118,27 +114,42 @@ def _check_members(certificate: Any) -> None:
         raise Rejected("a claim without radius is about no policy")
 
 
+def check_task_member(task: Any) -> None:
+    """Raise Rejected unless this is what a file says about its task."""
+    if not isinstance(task, Mapping) or set(task) != set(_TASK_MEMBERS):
+        raise Rejected(f"the task must have the members {', '.join(_TASK_MEMBERS)}")
+    if not all(isinstance(task[name], type_) for name, type_ in _TASK_MEMBERS.items()):
+        raise Rejected("the task has a member of the wrong type")
+
+
 def _read_states(
     certificate: Mapping[str, Any], variables: Sequence[Any], clock: Clock
 ) -> tuple[Key, ...]:
     """Return the keys of all states."""
-    own_names = [variable.name for variable in variables]
-    names = _read_names(certificate["variables"], "variables", own_names)
-    if len(names) != len(own_names):
-        raise Rejected(f"there are {len(own_names)} variables, not {len(names)}")
-    columns = [(variable, names.index(variable.name)) for variable in variables]
     keys: dict[Key, None] = {}
-    for number, row in enumerate(_read_list(certificate["states"], "states")):
-        clock.tick()
-        values = _read_list(row, f"state {number}", len(names))
-        key = tuple([_read_value(values[i], variable, number) for variable, i in columns])
+    for number, key in enumerate(read_rows(certificate, variables, clock)):
         if key in keys:
             raise Rejected(f"state {number} is there twice")
         keys[key] = None
     return tuple(keys)
 
 
-def _read_value(value: Any, variable: Any, number: int) -> Any:
+def read_rows(
+    holder: Mapping[str, Any], variables: Sequence[Any], clock: Clock, name: str = "states"
+) -> Iterator[Key]:
+    """Yield the states of a member, whose values are in the order of the member ``variables``."""
+    own_names = [variable.name for variable in variables]
+    names = read_names(holder["variables"], "variables", own_names)
+    if len(names) != len(own_names):
+        raise Rejected(f"there are {len(own_names)} variables, not {len(names)}")
+    columns = [(variable, names.index(variable.name)) for variable in variables]
+    for number, row in enumerate(read_list(holder[name], name)):
+        clock.tick()
+        values = read_list(row, f"state {number}", len(names))
+        yield tuple([read_value(values[i], variable, number) for variable, i in columns])
+
+
+def read_value(value: Any, variable: Any, number: int) -> Any:
     """Return the value of a variable, of its kind and within its bounds if it is known to have."""
     try:
         if isinstance(variable, Variable):
@@ -146,15 +157,16 @@ def _read_value(value: Any, variable: Any, number: int) -> Any:
             is_good = variable.has(value)
         else:
             is_good = isinstance(value, bool | int | float) and math.isfinite(value)
-    except (ValueError, OverflowError):
+    except (ValueError, OverflowError, RecursionError):  # a list may be as deep as files are
         is_good = False
     if not is_good:
         raise Rejected(f"state {number}: {variable.name} cannot be {shown(value)}")
     return value
 
 
-def _read_names(value: Any, what: str, known: Collection[str]) -> list[str]:
-    names = _read_list(value, what)
+def read_names(value: Any, what: str, known: Collection[str]) -> list[str]:
+    """Return a list of known names, none of them twice."""
+    names = read_list(value, what)
     for name in names:
         if not isinstance(name, str) or name not in known:
             raise Rejected(f"{what}: {shown(name)} is not known, or silent")
@@ -164,30 +176,32 @@ def _read_names(value: Any, what: str, known: Collection[str]) -> list[str]:
 
 
 def _read_action(value: Any, used: Sequence[str]) -> str | None:
-    return None if value is None else used[_read_number(value, len(used), "an action")]
+    return None if value is None else used[read_number(value, len(used), "an action")]
 
 
 def _read_rank(value: Any) -> int:
-    if not _is_whole(value):
+    if not is_whole(value):
         raise Rejected(f"a rank is a whole number, not {shown(value)}")
     return int(value)
 
 
-def _read_number(value: Any, end: int, what: str) -> int:
+def read_number(value: Any, end: int, what: str) -> int:
     """Return a whole number below `end`."""
-    if not _is_whole(value) or value >= end:
+    if not is_whole(value) or value >= end:
         raise Rejected(f"{what} has the number {shown(value)}, which is out of range")
     return int(value)
 
 
-def _read_list(value: Any, what: str, length: int | None = None) -> list[Any]:
+def read_list(value: Any, what: str, length: int | None = None) -> list[Any]:
+    """Return a list, of this length if one is given."""
     if not isinstance(value, list) or (length is not None and len(value) != length):
         size = "" if length is None else f" of length {length}"
         raise Rejected(f"{what} must be a list{size}, not {shown(value)}")
     return value
 
 
-def _is_whole(value: Any) -> bool:
+def is_whole(value: Any) -> bool:
+    """Return whether this is a whole number of at least 0, and not a Boolean."""
     return type(value) is int and value >= 0
 
 

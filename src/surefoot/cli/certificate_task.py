@@ -17,6 +17,7 @@ from surefoot.tasks.python_task import PythonTask
 from surefoot.tasks.source import Source
 
 if TYPE_CHECKING:
+    from surefoot.findings import Finding
     from surefoot.tasks.task import Task
 
 PATHS = ("property", "start", "goal", "fail")
@@ -149,6 +150,22 @@ def policy_of(
     return _policy_named(name, file, task)
 
 
+def policy_of_finding(
+    finding: Finding, given: str | None, task: Task | PythonTask
+) -> tuple[Policy | None, str | None]:
+    """Return the policy of a finding, or why its decisions cannot be recomputed."""
+    if given is not None:
+        return load_policy(given, task), None
+    try:
+        return finding.find_policy(task), None
+    except InputError as error:
+        if error.code == "finding-runs-code":
+            return None, "that would run Python code"
+        if error.code == "unknown-policy":
+            return None, error.message
+        raise
+
+
 def _policy_named(name: str, file: Path, task: Task) -> tuple[Policy | None, str | None]:
     if BUILT_IN.fullmatch(name):
         return load_policy(name, task), None
@@ -159,4 +176,10 @@ def _policy_named(name: str, file: Path, task: Task) -> tuple[Policy | None, str
         return None, f"{printable(name)} is not there"
     if ".py:" in name:
         return None, "that would run Python code"
-    return None, f"there is no policy {quoted(name)}"
+    path = _found(name, file)
+    if not path.is_file():
+        return None, f"there is no policy {quoted(name)}"
+    try:
+        return load_policy(str(path), task), None
+    except InputError as error:
+        return None, error.message

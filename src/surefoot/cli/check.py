@@ -18,7 +18,10 @@ from surefoot.options import CheckOptions
 from surefoot.results import counted
 
 if TYPE_CHECKING:
+    from rich.text import Text
+
     from surefoot.cli.certificate_task import Tasks
+    from surefoot.findings import Finding
     from surefoot.policies import Policy
     from surefoot.tasks.python_task import PythonTask
     from surefoot.tasks.task import Task
@@ -27,14 +30,14 @@ Given = Annotated[
     str,
     Parameter(
         name="FILE",
-        help="certificates that decide wrote, JSON files; one more at the end that is not called "
-        "something.json is the task",
+        help="certificates of decide or findings of faults, JSON files; one more at the end that "
+        "is not called something.json is the task",
     ),
 ]
 OtherTask = Annotated[
     str | None,
     Parameter(
-        help="the task; needed if the certificate does not say it, or if it is FILE.py:NAME",
+        help="the task; needed if the file does not say it, or if it is FILE.py:NAME",
     ),
 ]
 PolicyText = Annotated[
@@ -57,6 +60,12 @@ class Accepted:
     not_recomputed: str | None
     seconds: float
 
+    @property
+    def policy_name(self) -> str | None:
+        """The policy that the claim is about, if it is about one."""
+        name: str | None = self.content["policy"]
+        return name
+
     def proved(self) -> dict[str, Any]:
         """Return what is proved, as plain data."""
         content = self.content
@@ -73,6 +82,101 @@ class Accepted:
         why = self.not_recomputed
         return proved if why is None else {**proved, "not_recomputed": why}
 
+    def text(self) -> Text:
+        """Return what is proved, in words."""
+        from rich.text import Text
+
+        from surefoot.cli.decide_text import STYLES
+        from surefoot.cli.state_text import labels_of, text_of
+
+        proved = self.proved()
+        state = text_of(proved["state"], labels_of(self.task))
+        how = f"{counted(proved['entries'], _kind(self.content))} checked in {self.seconds:,.3f} s"
+        return Text.assemble(
+            (proved["claim"], STYLES[proved["claim"]]),
+            f"{_within(self.content)}: {state} ({how}{_not_recomputed(self.not_recomputed)})",
+        )
+
+
+@dataclass(frozen=True)
+class AcceptedFinding:
+    """A finding in which everything is proved; the members as those of Accepted."""
+
+    file: Path
+    task: Task | PythonTask
+    finding: Finding
+    policy: Policy | None
+    not_recomputed: str | None
+    seconds: float
+
+    @property
+    def policy_name(self) -> str | None:
+        """The policy that the finding is about."""
+        return str(self.finding.content["policy"]["name"])
+
+    def proved(self) -> dict[str, Any]:
+        """Return what is proved, as plain data."""
+        run = self.finding.content["run"]
+        proved = {
+            "accepted": True,
+            "kind": self.finding.kind,
+            "steps": self.finding.steps,
+            "known_reachable": run["known_reachable"],
+            **self._about(run["variables"]),
+            "certificates": self.finding.size,
+            "recomputed": self.policy is not None,
+        }
+        why = self.not_recomputed
+        return proved if why is None else {**proved, "not_recomputed": why}
+
+    def _about(self, variables: list[str]) -> dict[str, Any]:
+        """Return the fault or bug with its states as objects."""
+        about = dict(self.finding.about)
+        for name in ("state", "outcome"):
+            if name in about:
+                about[name] = dict(zip(variables, about[name], strict=True))
+        return about
+
+    def text(self) -> Text:
+        """Return what is proved, in words."""
+        from rich.text import Text
+
+        proved = self.proved()
+        run = f"the policy fails after {counted(self.finding.steps, 'step')}"
+        if not proved["known_reachable"]:
+            run += " from a state that is not known to be reachable"
+        certificates = counted(proved["certificates"], "certificate")
+        how = f"{run}; {certificates} checked in {self.seconds:,.3f} s"
+        return Text.assemble(
+            (self.finding.kind, "bold red"),
+            f"{self._what(proved)} ({how}{_not_recomputed(self.not_recomputed)})",
+        )
+
+    def _what(self, proved: dict[str, Any]) -> str:
+        from surefoot.cli.state_text import labels_of, text_of
+
+        radius = self.finding.radius
+        within = "" if radius is None else f" within {counted(radius, 'difference')}"
+        if "state" not in proved:
+            return ""
+        state = text_of(proved["state"], labels_of(self.task))
+        if "action" not in proved:
+            return f"{within}: {state} is safe"
+        uncertified = proved["uncertified"]
+        names = [printable(name) for name in proved["alternatives"] if name not in uncertified]
+        text = f"{within}: {printable(proved['action'])} in {state}; safe instead: "
+        text += ", ".join(names)
+        if uncertified:
+            text += f"; without certificate: {', '.join(map(printable, uncertified))}"
+        return text
+
+
+def _not_recomputed(why: str | None) -> str:
+    return "" if why is None else f"; decisions not recomputed: {why}"
+
+
+Checked = Accepted | AcceptedFinding
+
 
 def check(
     *given: Given,
@@ -83,15 +187,16 @@ def check(
     json: Json = False,
     task_arguments: Annotated[TaskArguments, Parameter(name="*")] = TaskArguments(),  # noqa: B008
 ) -> int:
-    """Check certificates: whether they prove what they claim.
+    """Check certificates and findings: whether they prove what they claim.
 
-    Reads the task that a certificate names, compares its SHA-256, and goes
-    through the certificate with code that shares nothing with the oracles.
+    Reads the task that a certificate or finding names, compares its SHA-256, and
+    goes through it with code that shares nothing with the oracles. The run of a
+    finding is stepped through, and the policy asked for each decision again.
     Exit code 0 if all are accepted, 5 if one is rejected, 4 if time runs out.
 
     For example:
       surefoot check surefoot-certificates/unsafe-2c26b46b68ffc68f.json
-      surefoot check surefoot-certificates/*.json
+      surefoot check findings/fault-*.json
       surefoot check unsafe.json truck.py:truck --policy truck.py:careful
     """
     from surefoot.cli.certificate_task import Tasks
@@ -125,55 +230,90 @@ def check(
 
 
 def _files_and_task(given: Sequence[str], task: str | None) -> tuple[list[Path], str | None]:
-    """Return the certificates and the task, which may be the last of what is given."""
+    """Return the files and the task, which may be the last of what is given."""
     files = list(given)
     if task is None and len(files) > 1 and not files[-1].endswith(".json"):
         task = files.pop()
     if not files:
-        raise InputError("bad-option", "give the file of a certificate")
+        raise InputError("bad-option", "give the file of a certificate or finding")
     return list(map(Path, files)), task
 
 
-def _checked(file: Path, tasks: Tasks, policy: str | None, options: CheckOptions) -> Accepted:
-    """Return the certificate of a file if it is accepted. Raises CertificateRejected, OutOfBudget,
-    and InputError for what is no certificate or about another task.
+def _checked(file: Path, tasks: Tasks, policy: str | None, options: CheckOptions) -> Checked:
+    """Return the certificate or finding of a file if it is accepted. Raises CertificateRejected,
+    OutOfBudget, and InputError for what is neither or about another task.
     """
     from surefoot.cli.progress import Progress
 
-    with redirect_stdout(sys.stderr), Progress("reading the certificate"):
-        from surefoot.certificates import check_content, read_certificate
-        from surefoot.cli.certificate_task import policy_of
+    with redirect_stdout(sys.stderr), Progress("reading the file"):
+        from surefoot.certificates import certificate_from
+        from surefoot.files import read_json
+        from surefoot.findings import finding_from
 
-        content = read_certificate(file)
+        content = read_json(file)
+        is_finding = isinstance(content, dict) and "finding" in content
+        finding = finding_from(content, file) if is_finding else None
+        content = content if is_finding else certificate_from(content, file)
         task = tasks.of(file, content["task"])
-        who, why = policy_of(file, content, policy, task)
-    begin = time.perf_counter()
+    try:
+        if finding is not None:
+            return _checked_finding(finding, file, task, policy, options)
+        return _checked_certificate(content, file, task, policy, options)
+    except (CertificateRejected, OutOfBudget) as error:
+        raise error.at(file=str(file)) from None
+
+
+def _checked_certificate(
+    content: dict[str, Any],
+    file: Path,
+    task: Task | PythonTask,
+    policy: str | None,
+    options: CheckOptions,
+) -> Accepted:
+    from surefoot.certificates import check_content
+    from surefoot.cli.certificate_task import policy_of
+    from surefoot.cli.progress import Progress
+
     with redirect_stdout(sys.stderr), Progress("checking"):
-        try:
-            check_content(task, content, policy=who, max_seconds=options.max_seconds)
-        except (CertificateRejected, OutOfBudget) as error:
-            raise error.at(file=str(file)) from None
+        who, why = policy_of(file, content, policy, task)
+        begin = time.perf_counter()
+        check_content(task, content, policy=who, max_seconds=options.max_seconds)
     return Accepted(file, task, content, who, why, time.perf_counter() - begin)
+
+
+def _checked_finding(
+    finding: Finding,
+    file: Path,
+    task: Task | PythonTask,
+    policy: str | None,
+    options: CheckOptions,
+) -> AcceptedFinding:
+    from surefoot.cli.certificate_task import policy_of_finding
+    from surefoot.cli.progress import Progress
+
+    with redirect_stdout(sys.stderr), Progress("checking"):
+        who, why = policy_of_finding(finding, policy, task)
+        begin = time.perf_counter()
+        finding.check(task, who, max_seconds=options.max_seconds, recompute=who is not None)
+    return AcceptedFinding(file, task, finding, who, why, time.perf_counter() - begin)
 
 
 def _checked_or_error(
     file: Path, tasks: Tasks, policy: str | None, options: CheckOptions
-) -> Accepted | SurefootError:
+) -> Checked | SurefootError:
     try:
         return _checked(file, tasks, policy, options)
     except SurefootError as error:
         return error.at(file=str(file))
 
 
-def _document(
-    found: Accepted, options: dict[str, Any], seed: int, seconds: float
-) -> dict[str, Any]:
+def _document(found: Checked, options: dict[str, Any], seed: int, seconds: float) -> dict[str, Any]:
     from surefoot.cli.output import document
 
     return document(
         "check",
         found.task,
-        policy=found.content["policy"],
+        policy=found.policy_name,
         policy_sha256=None if found.policy is None else found.policy.sha256,
         options=options,
         seed=seed,
@@ -182,8 +322,8 @@ def _document(
     )
 
 
-def _about(file: Path, result: Accepted | SurefootError) -> dict[str, Any]:
-    """Return what became of one certificate of several, as plain data."""
+def _about(file: Path, result: Checked | SurefootError) -> dict[str, Any]:
+    """Return what became of one file of several, as plain data."""
     if isinstance(result, SurefootError):
         return {"file": str(file), "accepted": False, "error": result.to_dict()}
     return {"file": str(file), "task": result.task.name, **result.proved()}
@@ -210,8 +350,8 @@ def _kind(content: dict[str, Any]) -> str:
     return "choice" if content["claim"] == "safe" else "rank"
 
 
-def _tell(result: Accepted | SurefootError) -> None:
-    """Print what became of one certificate of several."""
+def _tell(result: Checked | SurefootError) -> None:
+    """Print what became of one file of several."""
     if isinstance(result, SurefootError):
         sys.stdout.flush()
         print(f"error: {result}", file=sys.stderr, flush=True)
@@ -219,29 +359,17 @@ def _tell(result: Accepted | SurefootError) -> None:
         _print(result, name=f"{printable(str(result.file))}: ")
 
 
-def _print(found: Accepted, *, name: str = "") -> None:
+def _print(found: Checked, *, name: str = "") -> None:
     from rich.text import Text
 
-    from surefoot.cli.decide_text import STYLES
     from surefoot.cli.output import console
-    from surefoot.cli.state_text import labels_of, text_of
     from surefoot.tasks.python_task import PythonTask
 
-    proved = found.proved()
     out = console()
-    state = text_of(proved["state"], labels_of(found.task))
-    how = f"{counted(proved['entries'], _kind(found.content))} checked in {found.seconds:,.3f} s"
-    why = found.not_recomputed
-    if why is not None:
-        how += f"; decisions not recomputed: {why}"
-    line = Text.assemble(
-        f"{name}accepted: ",
-        (proved["claim"], STYLES[proved["claim"]]),
-        f"{_within(found.content)}: {state} ({how})",
-    )
-    out.print(line)
-    if why is not None:
-        out.print("the policy's decisions are those of the certificate; --policy recomputes them")
+    out.print(Text.assemble(f"{name}accepted: ", found.text()))
+    if found.not_recomputed is not None:
+        what = "certificate" if isinstance(found, Accepted) else "finding"
+        out.print(f"the policy's decisions are those of the {what}; --policy recomputes them")
     if isinstance(found.task, PythonTask):
         out.print("Python code defines the task: whether it is the same one, nobody can tell")
 

@@ -1,4 +1,4 @@
-"""What ``decide`` does with certificates before it prints an answer: check them, or keep them."""
+"""What is done with certificates and findings before they are printed: check them, keep them."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from surefoot.errors import CertificateRejected, InputError, OutOfBudget, Unsupp
 
 if TYPE_CHECKING:
     from surefoot.certificates import Certificate
+    from surefoot.findings import Finding
     from surefoot.results import Answer
 
 DIRECTORY = Path("surefoot-certificates")
@@ -75,11 +76,12 @@ class Row:
 @dataclass(frozen=True)
 class Checking:
     """How certificates are treated: ``seconds`` is None if none is checked; ``directory`` is where
-    all of them are kept, or None to keep only those that were not checked.
+    all of them are kept, or None to keep only those that were not checked, in ``unchecked``.
     """
 
     seconds: float | None
     directory: Path | None
+    unchecked: Path = DIRECTORY
 
     def row(self, answer: Answer) -> Row:
         """Return the answer with what became of its certificates."""
@@ -99,8 +101,10 @@ class Checking:
         assert certificate is not None
         return self.evidence(certificate, spent_seconds=time.monotonic() - begin)
 
-    def evidence(self, certificate: Certificate, *, spent_seconds: float = 0.0) -> Evidence:
-        """Return what became of a certificate. Raises CertificateRejected, and keeps the file.
+    def evidence(
+        self, certificate: Certificate | Finding, *, spent_seconds: float = 0.0
+    ) -> Evidence:
+        """Return what became of a certificate or finding. Raises CertificateRejected, and keeps it.
 
         ``spent_seconds``, for making it, are taken from the time for checking it.
         """
@@ -114,7 +118,7 @@ class Checking:
             return Evidence(checked=True, file=None)
         return self._kept(certificate, checked=checked)
 
-    def _is_accepted(self, certificate: Certificate, spent_seconds: float) -> bool:
+    def _is_accepted(self, certificate: Certificate | Finding, spent_seconds: float) -> bool:
         if self.seconds is None:
             return False
         try:
@@ -128,9 +132,9 @@ class Checking:
         if self.directory is not None:
             _make(self.directory)
 
-    def _kept(self, certificate: Certificate, *, checked: bool) -> Evidence:
+    def _kept(self, certificate: Certificate | Finding, *, checked: bool) -> Evidence:
         """Return the evidence with the file the certificate was written to, if it can be."""
-        directory = self.directory or DIRECTORY
+        directory = self.directory or self.unchecked
         _make(directory)
         file = directory / _file_name(certificate)
         try:
@@ -157,7 +161,7 @@ def _make(directory: Path) -> None:
         raise InputError("bad-option", text)
 
 
-def _file_name(certificate: Certificate) -> str:
+def _file_name(certificate: Certificate | Finding) -> str:
     """Return a name of our own making, the same for the same question."""
     question = json.dumps(certificate.question(), default=repr, sort_keys=True)
     digest = hashlib.sha256(question.encode("utf-8", "surrogatepass")).hexdigest()

@@ -21,6 +21,7 @@ class Certificates:
     """The evidence for a fault: the outcome is unsafe, and with each alternative the state is safe.
 
     With an alternative ``b`` the certificate says that the state is safe, by taking ``b`` there.
+    Further alternatives have none where certificates would become huge; one always has.
     """
 
     outcome: Certificate
@@ -92,11 +93,27 @@ class Fault(Result):
 
 @dataclass(frozen=True)
 class Bug(Result):
-    """A safe state from which the policy may still reach fail: ``step`` of ``run``."""
+    """A safe state from which the policy may still reach fail: ``step`` of ``run``.
+
+    ``failing`` is that run. With a ``radius``, safe means safe within that many differences from
+    the policy.
+    """
 
     state: Any
     run: int
     step: int
+    radius: int | None = None
+    failing: Run | None = field(default=None, compare=False, repr=False)
+    make_certificate: Callable[[], Certificate] | None = field(
+        default=None, compare=False, repr=False
+    )
+
+    @functools.cached_property
+    def certificate(self) -> Certificate:
+        """The evidence that the state is safe. Raises OutOfBudget if making it takes too long."""
+        if self.make_certificate is None:
+            raise ValueError("this bug has no certificate")
+        return self.make_certificate()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the bug as plain data."""

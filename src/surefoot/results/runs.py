@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -82,7 +82,7 @@ class Run(Result):
     """
 
     run: int
-    states: tuple[Any, ...]
+    states: Sequence[Any]
     actions: tuple[str, ...]
     result: RunResult
     reason: str | None = None

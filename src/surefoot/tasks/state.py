@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, overload
 
 from surefoot.errors import printable
 
@@ -59,6 +59,41 @@ class State(Mapping[str, Any]):
     def to_dict(self) -> dict[str, Any]:
         """Return the state as a plain dictionary."""
         return dict(zip(self._names, self._values, strict=True))
+
+
+class PackedStates(Sequence[State]):
+    """States that are unpacked when somebody looks at them: runs have many, and most are never
+    looked at.
+    """
+
+    __slots__ = ("_unpack", "_width", "packed")
+
+    def __init__(self, packed: bytes, width: int, unpack: Callable[[bytes], State]) -> None:
+        self.packed = packed
+        self._width = width
+        self._unpack = unpack
+
+    def __len__(self) -> int:
+        return len(self.packed) // self._width
+
+    @overload
+    def __getitem__(self, at: int) -> State: ...
+    @overload
+    def __getitem__(self, at: slice) -> tuple[State, ...]: ...
+    def __getitem__(self, at: int | slice) -> State | tuple[State, ...]:
+        if isinstance(at, slice):
+            return tuple(self[i] for i in range(*at.indices(len(self))))
+        begin = range(len(self))[at] * self._width
+        return self._unpack(self.packed[begin : begin + self._width])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __repr__(self) -> str:
+        return repr(tuple(self))
 
 
 def _shown(value: object) -> str:

@@ -1,0 +1,199 @@
+"""``surefoot faults``."""
+
+from __future__ import annotations
+
+import sys
+import time
+from contextlib import redirect_stdout
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from surefoot.cli.arguments import Json, TaskArguments, TaskSource, checked_options
+from surefoot.cli.decide import _radius
+from surefoot.cli.fuzz import FuzzArguments, _lookahead  # noqa: F401  # in its annotations
+from surefoot.cli.policy_arguments import PolicyArguments
+from surefoot.errors import InputError
+from surefoot.options import FaultOptions
+
+if TYPE_CHECKING:
+    from surefoot.cli.checking import Checking
+    from surefoot.cli.finding_faults import Found
+    from surefoot.policies import Policy
+    from surefoot.results import FuzzResult, Run
+
+Files = Annotated[
+    tuple[Path, ...],
+    Parameter(
+        name="--run",
+        help="look at the failing runs in this file instead of fuzzing: what fuzz -o wrote, a "
+        "finding, or one run; may be repeated",
+        show_default=False,
+    ),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FaultsArguments(FuzzArguments, FaultOptions):
+    """The options of fuzzing and of looking for faults, as the command line takes them."""
+
+    radius: Annotated[
+        int | Literal["inf"] | None,
+        Parameter(
+            converter=_radius,
+            n_tokens=1,
+            allow_leading_hyphen=True,
+            show_default=lambda _: "inf",
+            show_choices=False,
+        ),
+    ] = None  # type: ignore[assignment]  # FaultOptions makes a number of it
+    """R or inf: how often a safe run may differ from the policy; inf is for any policy"""
+    bugs_only: Annotated[bool, Parameter(show_default=False)] = False
+    """only tell which states are bugs: do not look at the outcomes of decisions"""
+    deviations: Annotated[bool, Parameter(show_default=False)] = False
+    """also tell how few differences from the policy keep the state of each fault safe"""
+    seed: int = 0
+    """same seed, task, policy and options: same runs and faults"""
+
+    def for_faults(self) -> FaultOptions:
+        """Return the options of fault analysis. Raises InputError for a bad value."""
+        values = {field.name: getattr(self, field.name) for field in fields(FaultOptions)}
+        return checked_options(FaultOptions(**values))
+
+
+@dataclass(frozen=True, kw_only=True)
+class FindingArguments:
+    """What to do with findings."""
+
+    check_seconds: float = 10.0
+    """print a fault as unchecked if checking it takes longer"""
+    no_check: Annotated[bool, Parameter(name="--no-check", show_default=False)] = False
+    """print all faults as unchecked"""
+    out: Annotated[Path | None, Parameter(name=("--out", "-o"))] = None
+    """keep a finding of each fault in this directory; unchecked ones are kept in any case"""
+
+    def checking(self) -> Checking:
+        """Return the treatment. Raises InputError for seconds that are none."""
+        from surefoot.cli.checking import Checking
+
+        if not 0 <= self.check_seconds < float("inf"):
+            raise InputError(
+                "bad-option",
+                f"--check-seconds must be a finite number of at least 0, not {self.check_seconds}",
+            )
+        seconds = None if self.no_check else self.check_seconds
+        return Checking(seconds, self.out, unchecked=Path("surefoot-findings"))
+
+    def given(self) -> dict[str, Any]:
+        """Return the choice as plain data."""
+        return {**asdict(self), "out": None if self.out is None else str(self.out)}
+
+
+def faults(
+    task: TaskSource,
+    /,
+    *,
+    policy: Annotated[PolicyArguments, Parameter(name="*")] = PolicyArguments(),  # noqa: B008
+    run: Files = (),
+    options: Annotated[FaultsArguments, Parameter(name="*")] = FaultsArguments(),  # noqa: B008
+    findings: Annotated[FindingArguments, Parameter(name="*")] = FindingArguments(),  # noqa: B008
+    json: Json = False,
+    task_arguments: Annotated[TaskArguments, Parameter(name="*")] = TaskArguments(),  # noqa: B008
+) -> int:
+    """Find the guilty decisions on failing runs, with the safe alternatives.
+
+    Fuzzes first, with the options of fuzz, or takes the failing runs of --run. A
+    fault is a decision in a safe state that may lead to an unsafe one. Every fault
+    is checked by independent code before it is printed; -o keeps each with its
+    evidence in a file, for surefoot check, replay and minimise.
+    Exit code 1 if there are faults (with --bugs-only: bugs); else 4 if something
+    stayed unknown, else 0.
+
+    For example:
+      surefoot faults truck.jani --property safety.jani --policy truck.onnx -o found
+      surefoot faults "domain:one-way-line?packages=2&locations=6" --policy first
+      surefoot faults truck.jani --policy truck.ubj --run runs.json --radius 1
+    """
+    from surefoot.cli.faults_text import print_found
+    from surefoot.cli.output import document, json_text
+    from surefoot.cli.progress import Progress
+
+    policy.check_given()
+    begin = time.perf_counter()
+    with redirect_stdout(sys.stderr), Progress("reading the task"):
+        how, fuzzing = options.for_faults(), options.plain()
+        checking = findings.checking()
+        loaded = task_arguments.load(task)
+        who = policy.load(loaded, seed=how.seed)
+        checking.prepare()
+    fuzzed, runs = _runs(who, run, fuzzing)
+    left = max(how.max_seconds - (time.perf_counter() - begin), 0.0)
+    how = replace(how, max_seconds=left)
+    found = _found(who, runs, fuzzed, how, checking, is_text=not json)
+    if json:
+        given = {**asdict(how), **asdict(fuzzing), **policy.given(), **findings.given()}
+        given |= {"max_seconds": options.max_seconds, "run": list(map(str, run))}
+        content = document(
+            "faults",
+            loaded,
+            policy=who.name,
+            policy_sha256=who.sha256,
+            options={**given, **task_arguments.given()},
+            seed=how.seed,
+            seconds=time.perf_counter() - begin,
+            result=found.to_dict(),
+        )
+        print(json_text(content))
+    else:
+        print_found(found)
+    return found.exit_code
+
+
+def _runs(
+    policy: Policy, files: tuple[Path, ...], options: Any
+) -> tuple[FuzzResult | None, list[Run]]:
+    """Return the failing runs, the shortest first, and what fuzzing said if it was asked."""
+    from surefoot.cli.progress import Progress
+
+    fuzzed: FuzzResult | None = None
+    if files:
+        with redirect_stdout(sys.stderr), Progress("reading runs"):
+            from surefoot.cli.finding_runs import read_runs
+
+            runs = read_runs(files, policy)
+    else:
+        with redirect_stdout(sys.stderr), Progress("fuzzing") as progress:
+            from surefoot.cli.fuzz import _teller
+            from surefoot.fuzz import fuzz
+
+            tell = _teller(progress, options.runs)
+            fuzzed = fuzz(policy.task, policy, options=options, progress=tell)
+            runs = list(fuzzed.failing)
+    return fuzzed, sorted(runs, key=lambda one: (one.steps, one.run))
+
+
+def _found(
+    policy: Policy,
+    runs: list[Run],
+    fuzzed: FuzzResult | None,
+    options: FaultOptions,
+    checking: Checking,
+    *,
+    is_text: bool,
+) -> Found:
+    """Return the faults, checked. What was found is printed also if something goes wrong."""
+    from surefoot.cli.faults_text import print_found
+    from surefoot.cli.finding_faults import Job
+    from surefoot.cli.progress import Progress
+
+    job = Job(policy, options, checking, fuzzed)
+    try:
+        with redirect_stdout(sys.stderr), Progress("looking for faults") as progress:
+            job.look_at(runs, progress)
+    except (KeyboardInterrupt, Exception):
+        if is_text and job.rows:
+            print_found(job.found())
+        raise
+    return job.found()

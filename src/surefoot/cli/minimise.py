@@ -1,0 +1,152 @@
+"""``surefoot minimise``."""
+
+from __future__ import annotations
+
+import sys
+import time
+from contextlib import redirect_stdout
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from surefoot.cli.arguments import Json, TaskArguments, checked_options
+from surefoot.cli.policy_arguments import PolicyArguments
+from surefoot.cli.replay import FindingFile, OtherTask
+from surefoot.errors import InputError, OutOfBudget, printable
+from surefoot.options import BudgetOptions, FaultOptions
+from surefoot.results import counted
+
+if TYPE_CHECKING:
+    from surefoot.findings import Finding
+    from surefoot.minimise import MinimiseResult
+    from surefoot.policies import Policy
+
+New = Annotated[
+    Path, Parameter(name=("--out", "-o"), help="the new finding, a JSON file that is written")
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MinimiseArguments(BudgetOptions):
+    """How long to look for something smaller, and who decides what is safe."""
+
+    max_seconds: float = 60.0
+    """stop after this many seconds with the smallest finding so far"""
+    oracle: str = FaultOptions.oracle
+    """which algorithm decides whether states are safe"""
+    state_seconds: float = FaultOptions.state_seconds
+    """give up a question about a state after this many seconds"""
+    max_states: int = FaultOptions.max_states
+    """give up a question about a state when it has stored this many new states"""
+    seed: int = 0
+    """of the policy random, if --policy gives that; same finding and options: same result"""
+
+
+def minimise(
+    finding: FindingFile,
+    task: OtherTask = None,
+    /,
+    *,
+    out: New,
+    policy: Annotated[PolicyArguments, Parameter(name="*")] = PolicyArguments(),  # noqa: B008
+    options: Annotated[MinimiseArguments, Parameter(name="*")] = MinimiseArguments(),  # noqa: B008
+    check_seconds: float = 60.0,
+    json: Json = False,
+    task_arguments: Annotated[TaskArguments, Parameter(name="*")] = TaskArguments(),  # noqa: B008
+) -> int:
+    """Make a smaller finding of a finding: a shorter run, from a simpler start state.
+
+    Looks for shorter ways to a fault and from there to fail, and for other start
+    states nearer to the variables' initial values. The new run has a fault on it,
+    too, but maybe another one. It is checked by independent code before it is
+    written. Exit code 0, also if nothing smaller is found.
+
+    For example:
+      surefoot minimise findings/fault-2c26b46b68ffc68f.json -o small.json
+
+    Parameters
+    ----------
+    check_seconds: float
+        say that the new finding is unchecked if checking it takes longer
+    """
+    from surefoot.cli.output import document, json_text
+    from surefoot.cli.progress import Progress
+
+    options = checked_options(options)
+    begin = time.perf_counter()
+    with redirect_stdout(sys.stderr), Progress("reading the task"):
+        from surefoot.cli.replay import policy_of, task_of
+        from surefoot.findings import read_finding
+
+        _check_new(out)
+        found = read_finding(finding)
+        loaded = task_of(found, task, task_arguments, must_be_same=True)
+        who = policy_of(found, loaded, policy, seed=options.seed, must_be_same=True)
+    with redirect_stdout(sys.stderr), Progress("minimising") as progress:
+        from surefoot.minimise import minimise as run
+
+        result = run(found, who, task=loaded, progress=progress.note, **asdict(options))
+        is_checked = _is_checked(result, who, check_seconds)
+        result.after.write(out)
+    if json:
+        said = {**asdict(options), "finding": str(finding), "task": task, "out": str(out)}
+        content = document(
+            "minimise",
+            loaded,
+            policy=who.name,
+            policy_sha256=who.sha256,
+            options={**said, **policy.given(), **task_arguments.given()},
+            seed=options.seed,
+            seconds=time.perf_counter() - begin,
+            result={**result.to_dict(), "checked": is_checked},
+        )
+        print(json_text(content))
+    else:
+        _print(who, result, out, is_checked=is_checked)
+    return 0
+
+
+def _check_new(file: Path) -> None:
+    """Raise InputError if the file cannot be written: before the work is done."""
+    if file.suffix != ".json" or file.is_dir() or not file.absolute().parent.is_dir():
+        raise InputError(
+            "bad-option",
+            "--out must be the name of a JSON file in a directory that is there",
+            hint="as in -o small.json",
+        )
+
+
+def _is_checked(result: MinimiseResult, policy: Policy, seconds: float) -> bool:
+    try:
+        result.after.check(policy.task, policy, max_seconds=seconds)
+    except OutOfBudget:
+        return False
+    return True
+
+
+def _print(policy: Policy, result: MinimiseResult, out: Path, *, is_checked: bool) -> None:
+    from rich.text import Text
+
+    from surefoot.cli.output import console
+
+    screen = console()
+    task = policy.task
+    screen.print(Text(f"{printable(task.name)}, policy {printable(policy.name)}", style="bold"))
+    screen.print(f"before  {_line(result.before, policy)}")
+    screen.print(f"after   {_line(result.after, policy)}")
+    cost = f"{counted(result.tried, 'candidate')} in {result.seconds:,.3f} s"
+    text = "smaller" if result.is_smaller else "nothing smaller was found"
+    more = f"; ran out of {result.stopped}" if result.stopped else ""
+    screen.print(f"{text}; {cost}{more}")
+    state = "checked" if is_checked else "unchecked"
+    screen.print(f"{state}: {printable(str(out))}")
+
+
+def _line(finding: Finding, policy: Policy) -> str:
+    from surefoot.cli.state_text import labels_of, text_of
+
+    start: Any = finding.run(policy.task).start
+    state = text_of(start, labels_of(policy.task))
+    return f"{counted(finding.steps, 'step')} from {state}"

@@ -1,0 +1,158 @@
+"""``surefoot replay``."""
+
+from __future__ import annotations
+
+import sys
+import time
+from contextlib import redirect_stdout
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from surefoot.cli.arguments import Json, TaskArguments, checked_options
+from surefoot.cli.policy_arguments import PolicyArguments
+from surefoot.errors import InputError, printable
+from surefoot.options import BudgetOptions
+from surefoot.results import counted
+
+if TYPE_CHECKING:
+    from surefoot.findings import Finding
+    from surefoot.policies import Policy
+    from surefoot.replay import ReplayResult
+    from surefoot.tasks.python_task import PythonTask
+    from surefoot.tasks.task import Task
+
+FindingFile = Annotated[Path, Parameter(name="FINDING", help="a finding, a JSON file of faults")]
+OtherTask = Annotated[
+    str | None,
+    Parameter(
+        name="TASK",
+        help="try it with this task, instead of the one that the finding names; needed if that is "
+        "FILE.py:NAME",
+    ),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReplayArguments(BudgetOptions):
+    """What every command takes."""
+
+    max_seconds: float = BudgetOptions.max_seconds
+    """not needed here: a run has an end"""
+    memory_mb: int = BudgetOptions.memory_mb
+    """not needed here: the file bounds what is kept"""
+    seed: int = 0
+    """of the policy random, if --policy gives that"""
+
+
+def replay(
+    finding: FindingFile,
+    task: OtherTask = None,
+    /,
+    *,
+    policy: Annotated[PolicyArguments, Parameter(name="*")] = PolicyArguments(),  # noqa: B008
+    options: Annotated[ReplayArguments, Parameter(name="*")] = ReplayArguments(),  # noqa: B008
+    json: Json = False,
+    task_arguments: Annotated[TaskArguments, Parameter(name="*")] = TaskArguments(),  # noqa: B008
+) -> int:
+    """Tell whether the run of a finding still fails.
+
+    Asks the policy again for each decision; the outcomes are those of the finding.
+    Task and policy are those that the finding names, and must not have changed
+    since. A TASK or --policy that is given is tried whatever it is: a repaired
+    policy, or a mended model.
+    Exit code 1 if the run still fails, 0 if not, 2 if task or policy changed.
+
+    For example:
+      surefoot replay findings/fault-2c26b46b68ffc68f.json
+      surefoot replay findings/fault-2c26b46b68ffc68f.json --policy repaired.ubj
+    """
+    from surefoot.cli.output import document, json_text
+    from surefoot.cli.progress import Progress
+
+    options = checked_options(options)
+    begin = time.perf_counter()
+    with redirect_stdout(sys.stderr), Progress("replaying"):
+        from surefoot.findings import read_finding
+        from surefoot.replay import replayed
+
+        found = read_finding(finding)
+        loaded = task_of(found, task, task_arguments)
+        who = policy_of(found, loaded, policy, seed=options.seed)
+        result = replayed(who, found.run(loaded))
+    if json:
+        said = {**asdict(options), "finding": str(finding), "task": task}
+        content = document(
+            "replay",
+            loaded,
+            policy=who.name,
+            policy_sha256=who.sha256,
+            options={**said, **policy.given(), **task_arguments.given()},
+            seed=options.seed,
+            seconds=time.perf_counter() - begin,
+            result=result.to_dict(),
+        )
+        print(json_text(content))
+    else:
+        _print(found, who, result)
+    return int(result.still_fails)
+
+
+def task_of(
+    finding: Finding, given: str | None, arguments: TaskArguments, *, must_be_same: bool = False
+) -> Task | PythonTask:
+    """Return the task given, or that of the finding. Raises InputError if this one has changed;
+    also if one given is another, where it ``must_be_same``.
+    """
+    from surefoot.findings import check_same_task
+
+    if given is None and arguments.given():
+        name = next(iter(arguments.given())).replace("_", "-")
+        raise InputError("bad-option", f"--{name} belongs to a task", hint="give the TASK, too")
+    task = finding.find_task(None if given is None else arguments.load(given))
+    if given is None or must_be_same:
+        check_same_task(finding, task)
+    return task
+
+
+def policy_of(
+    finding: Finding,
+    task: Task | PythonTask,
+    arguments: PolicyArguments,
+    *,
+    seed: int,
+    must_be_same: bool = False,
+) -> Policy:
+    """Return the policy given, or that of the finding, as ``task_of`` does."""
+    from surefoot.findings import check_same_policy
+
+    given = arguments.load_if_given(task, seed=seed)
+    policy = finding.find_policy(task, given)
+    if given is None or must_be_same:
+        check_same_policy(finding, policy)
+    return policy
+
+
+def _print(finding: Finding, policy: Policy, result: ReplayResult) -> None:
+    from rich.text import Text
+
+    from surefoot.cli.output import console
+    from surefoot.cli.state_text import labels_of, text_of
+
+    out = console()
+    task = policy.task
+    out.print(Text(f"{printable(task.name)}, policy {printable(policy.name)}", style="bold"))
+    state = text_of(result.state, labels_of(task))
+    steps = counted(result.steps, "step")
+    if result.still_fails:
+        out.print(Text.assemble(("still fails", "bold red"), f" after {steps}, in {state}"))
+        return
+    ends = f" any more: at step {(result.step or 0) + 1} of {steps}, in {state}"
+    out.print(Text.assemble(("does not fail", "bold green"), ends))
+    if result.reason is not None:
+        out.print(f"  {printable(result.reason, 2000)}")
+    else:
+        now, was = printable(result.now or ""), printable(result.was or "")
+        out.print(f"  the policy now decides on {now}; it was {was}")
