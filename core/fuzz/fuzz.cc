@@ -15,20 +15,33 @@ namespace {
 
 constexpr auto kPause = std::chrono::milliseconds(20);  // between two looks at the clock
 constexpr std::uint64_t kFew = 8;  // after more expanded states the clock is looked at
+constexpr std::uint64_t kPollsPerLook = 256;
 
-// What the workers share.
+constexpr std::uint64_t kGraphs = 3;  // that may be there at once: see Work
+
+// What the workers share: the runs to do, and the nodes they do them on.
+//
+// Nodes that fill half of their share of the memory are left behind at the end of each worker's run
+// for new ones. A run that fills all of it is done again on nodes of its own, one such run at a
+// time. So whether memory cuts a run depends on the run alone.
 class Work {
 public:
-    Work(const Task& task, const std::vector<Word>& starts, std::vector<FuzzRun>& runs)
-        : width_(task.words()), starts_(starts), runs_(runs) {}
+    Work(const Task& task, const std::vector<Word>& starts, std::vector<FuzzRun>& runs,
+         bool is_for_threads, std::uint64_t max_bytes)
+        : width_(task.words()),
+          starts_(starts),
+          runs_(runs),
+          is_for_threads_(is_for_threads),
+          max_bytes_(max_bytes / kGraphs),
+          nodes_(new_nodes()) {}
 
     // Do runs until there are none left, somebody stops, or an earlier run met an error.
-    void help(Runner& runner, std::uint64_t max_bytes) {
+    void help(Runner& runner) {
         while (stopped() == StopReason::none) {
             const std::uint64_t number = next_.fetch_add(1);
             if (number >= runs_.size() || number > first_error_.load()) return;
             try {
-                do_run(runner, number, max_bytes);
+                do_run(runner, number);
             } catch (...) {
                 note_error(number);
             }
@@ -37,27 +50,53 @@ public:
         }
     }
 
+    std::uint64_t max_bytes() const { return max_bytes_; }
     void stop(StopReason reason) { stopped_.store(reason); }
     StopReason stopped() const { return stopped_.load(std::memory_order_relaxed); }
+
     // How far they are; the depth is the number of failing runs.
-    Progress progress(std::uint64_t states) const {
-        return {states, done_.load(), failing_.load(), 0, 0};
+    Progress progress() {
+        const std::lock_guard lock(mutex_);
+        return {nodes_->size() + left_states_, done_.load(), failing_.load(), 0, 0};
     }
 
-    void raise_error() const {
+    // When all are done: what they cost, or the first error.
+    void finish(FuzzResult& result) {
         if (error_) std::rethrow_exception(error_);
+        result.states = left_states_ + nodes_->size();
+        result.decisions = left_decisions_ + nodes_->num_decided();
+        result.bytes = nodes_->bytes();
+        result.stopped = stopped();
     }
 
 private:
-    // A run that runs out of memory is done again, alone in it.
-    void do_run(Runner& runner, std::uint64_t number, std::uint64_t max_bytes) {
+    std::shared_ptr<GraphNodes> new_nodes() const {
+        return std::make_shared<GraphNodes>(width_, is_for_threads_);
+    }
+
+    void do_run(Runner& runner, std::uint64_t number) {
         const Word* const start = starts_.data() + number * width_;
-        if (runner.bytes() > max_bytes / 2) runner.forget();
-        const bool was_empty = runner.graph().size() == 0;
-        runs_[number] = runner.run(number, start);
-        if (runs_[number].reason != CutReason::memory || was_empty) return;
-        runner.forget();
-        runs_[number] = runner.run(number, start);
+        runs_[number] = runner.run(number, start, current_nodes());
+        if (runs_[number].reason != CutReason::memory) return;
+        const std::lock_guard one_at_a_time(alone_);
+        auto nodes = std::make_shared<GraphNodes>(width_, false);
+        runs_[number] = runner.run(number, start, nodes);
+        const std::lock_guard lock(mutex_);
+        leave(*nodes);
+    }
+
+    std::shared_ptr<GraphNodes> current_nodes() {
+        const std::lock_guard lock(mutex_);
+        if (nodes_->bytes() > max_bytes_ / 2) {
+            leave(*nodes_);
+            nodes_ = new_nodes();
+        }
+        return nodes_;
+    }
+
+    void leave(const GraphNodes& nodes) {
+        left_states_ += nodes.size();
+        left_decisions_ += nodes.num_decided();
     }
 
     void note_error(std::uint64_t number) {
@@ -70,13 +109,19 @@ private:
     std::size_t width_;
     const std::vector<Word>& starts_;
     std::vector<FuzzRun>& runs_;
+    bool is_for_threads_;
+    std::uint64_t max_bytes_;  // of one graph
+    std::mutex alone_;
+    std::mutex mutex_;  // for what follows
+    std::shared_ptr<GraphNodes> nodes_;
+    std::uint64_t left_states_ = 0;
+    std::uint64_t left_decisions_ = 0;
+    std::exception_ptr error_;
+    std::atomic<std::uint64_t> first_error_ = ~std::uint64_t{0};
     std::atomic<std::uint64_t> next_ = 0;
     std::atomic<std::uint64_t> done_ = 0;
     std::atomic<std::uint64_t> failing_ = 0;
-    std::atomic<std::uint64_t> first_error_ = ~std::uint64_t{0};
     std::atomic<StopReason> stopped_ = StopReason::none;
-    std::mutex mutex_;
-    std::exception_ptr error_;
 };
 
 class Fuzzer {
@@ -85,119 +130,71 @@ public:
            const FuzzOptions& options, Budget& budget)
         : task_(task), policy_(policy), layout_(layout), options_(options), budget_(budget) {
         result_.runs.resize(starts.size() / task.words());
-        work_.emplace(task, starts, result_.runs);
+        const auto runs = static_cast<std::uint64_t>(result_.runs.size());
+        workers_ = std::clamp<std::uint64_t>(options.workers, 1, std::max<std::uint64_t>(runs, 1));
+        work_.emplace(task, starts, result_.runs, workers_ > 1, budget.max_bytes());
     }
 
     FuzzResult run() {
         result_.stopped = budget_.look({});
         if (result_.stopped != StopReason::none) return std::move(result_);
-        const std::uint64_t workers = std::clamp<std::uint64_t>(
-            options_.workers, 1, std::max<std::size_t>(result_.runs.size(), 1));
-        if (workers == 1)
+        if (workers_ == 1)
             run_here();
         else
-            run_in_threads(workers);
-        work_->raise_error();
-        result_.stopped = work_->stopped();
+            run_in_threads();
+        work_->finish(result_);
         return std::move(result_);
     }
 
 private:
     void run_here() {
         Runner runner(task_, policy_, layout_, options_, [this](const Progress& progress) {
-            if (progress.bytes > budget_.max_bytes()) return StopReason::memory;
-            const Progress now = work_->progress(progress.states);
-            const StopReason reason =
-                progress.expanded > kFew ? budget_.look(now) : budget_.poll(now);
+            if (progress.bytes > work_->max_bytes()) return StopReason::memory;
+            if (progress.expanded <= kFew && ++polls_ % kPollsPerLook != 0 && !is_slow())
+                return StopReason::none;
+            const StopReason reason = budget_.look(work_->progress());
             if (reason != StopReason::none) work_->stop(reason);
             return reason;
         });
-        work_->help(runner, budget_.max_bytes());
-        result_.states = runner.num_states();
-        result_.decisions = runner.num_decisions();
-        result_.bytes = runner.bytes();
+        work_->help(runner);
     }
 
-    void run_in_threads(std::uint64_t workers) {
-        const std::uint64_t max_bytes = budget_.max_bytes() / workers;
+    bool is_slow() const { return task_.is_slow() || policy_.is_slow(); }
+
+    void run_in_threads() {
         std::vector<std::unique_ptr<Policy>> policies;
         std::vector<std::unique_ptr<Runner>> runners;
-        std::vector<std::unique_ptr<std::atomic<std::uint64_t>>> sizes;
-        for (std::uint64_t i = 0; i < workers; ++i) {
+        for (std::uint64_t i = 0; i < workers_; ++i) {
             policies.push_back(policy_.fork());
-            auto& size = *sizes.emplace_back(std::make_unique<std::atomic<std::uint64_t>>(0));
-            runners.push_back(
-                std::make_unique<Runner>(task_, *policies.back(), layout_, options_,
-                                         [this, max_bytes, &size](const Progress& progress) {
-                                             size.store(progress.states, std::memory_order_relaxed);
-                                             if (progress.bytes > max_bytes)
-                                                 return StopReason::memory;
-                                             return work_->stopped();
-                                         }));
+            runners.push_back(std::make_unique<Runner>(
+                task_, *policies.back(), layout_, options_, [this](const Progress& progress) {
+                    return progress.bytes > work_->max_bytes() ? StopReason::memory
+                                                               : work_->stopped();
+                }));
         }
         std::vector<std::thread> threads;
         for (auto& runner : runners) {
-            threads.emplace_back([this, max_bytes, &runner] {
-                work_->help(*runner, max_bytes);
+            threads.emplace_back([this, &runner] {
+                work_->help(*runner);
                 const std::lock_guard lock(mutex_);
                 ++finished_;
                 changed_.notify_one();
             });
         }
-        wait_for(threads, sizes);
-        unite(runners);
+        wait_for(threads);
     }
 
     // Look at the clock, and listen to Ctrl-C, until all are done.
-    void wait_for(std::vector<std::thread>& threads, const auto& sizes) {
+    void wait_for(std::vector<std::thread>& threads) {
         std::unique_lock lock(mutex_);
         while (!changed_.wait_for(lock, kPause, [&] { return finished_ == threads.size(); })) {
             lock.unlock();
-            std::uint64_t states = 0;
-            for (const auto& size : sizes) states += size->load(std::memory_order_relaxed);
-            const StopReason reason = budget_.look(work_->progress(states));
+            const StopReason reason = budget_.look(work_->progress());
             if (reason != StopReason::none) work_->stop(reason);
             lock.lock();
         }
         lock.unlock();
         for (std::thread& thread : threads) thread.join();
-    }
-
-    // Count the different states of all workers: each counts those that no earlier one has.
-    void unite(const std::vector<std::unique_ptr<Runner>>& runners) {
-        std::vector<Counts> counts(runners.size());
-        std::vector<std::thread> threads;
-        for (std::size_t i = 0; i < runners.size(); ++i)
-            threads.emplace_back([&, i] { counts[i] = count_new(runners, i); });
-        for (std::thread& thread : threads) thread.join();
-        for (std::size_t i = 0; i < runners.size(); ++i) {
-            result_.states += counts[i].states + runners[i]->num_forgotten_states();
-            result_.decisions += counts[i].decisions + runners[i]->num_forgotten_decisions();
-            result_.bytes += runners[i]->bytes();
-        }
-    }
-
-    struct Counts {
-        std::uint64_t states = 0;
-        std::uint64_t decisions = 0;
-    };
-
-    static Counts count_new(const std::vector<std::unique_ptr<Runner>>& runners, std::size_t of) {
-        Counts counts;
-        const PolicyGraph& graph = runners[of]->graph();
-        for (std::uint32_t i = 0; i < graph.size(); ++i) {
-            bool is_new = true;
-            bool is_decided = graph.is_decided(StateId{i});
-            for (std::size_t earlier = 0; earlier < of; ++earlier) {
-                const PolicyGraph& other = runners[earlier]->graph();
-                const auto known = other.find(graph.state(StateId{i}));
-                is_new = is_new && !known;
-                is_decided = is_decided && !(known && other.is_decided(*known));
-            }
-            counts.states += is_new;
-            counts.decisions += is_decided;
-        }
-        return counts;
     }
 
     const Task& task_;
@@ -206,7 +203,9 @@ private:
     FuzzOptions options_;
     Budget& budget_;
     FuzzResult result_;
+    std::uint64_t workers_;
     std::optional<Work> work_;
+    std::uint64_t polls_ = 0;
     std::mutex mutex_;
     std::condition_variable changed_;
     std::size_t finished_ = 0;

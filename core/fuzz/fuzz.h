@@ -9,10 +9,11 @@
   that they see. The state where the lookahead begins is not part of it: runs do not stand still.
   Guarantee: every run is a run of the policy. It is `safe` only if everything the policy can reach
   from its start was seen and does not fail. Run `k` depends on task, policy, options, seed and `k`
-  only, not on the number of workers, unless time or memory cut it: workers share the memory.
-  Cost: a decision per state, kept from run to run; one step of a run that sees nothing new is a few
-  reads. When to use it: to find failures fast; verification proves that there are none.
-  Paper: Jain et al. 2025, alg. 1, with a bound on the steps (as printed it may go round for ever).
+  only, not on the number of workers, unless time cuts it.
+  Cost: a decision per state, kept from run to run and shared by all workers; one step of a run that
+  sees nothing new is a few reads. When to use it: to find failures fast; verification proves that
+  there are none. Paper: Jain et al. 2025, alg. 1, with a bound on the steps (as printed it may go
+  round for ever).
 
   Perturbation (Steinmetz et al. 2021, 5.4) makes the states to start from: a state on a run of the
   policy, with some values changed or some other actions taken.
@@ -75,7 +76,7 @@ struct FuzzRun {
 
 struct FuzzResult {
     std::vector<FuzzRun> runs;
-    std::uint64_t states = 0;     // different ones, in all runs
+    std::uint64_t states = 0;     // different ones, in all runs; more if memory was short
     std::uint64_t decisions = 0;  // of how many of them the policy's decision was needed
     std::uint64_t bytes = 0;
     StopReason stopped = StopReason::none;

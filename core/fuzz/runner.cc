@@ -21,10 +21,11 @@ CutReason reason_of(StopReason reason) {
     }
 }
 
-std::uint64_t num_decided(const PolicyGraph& graph) {
-    std::uint64_t count = 0;
-    for (std::uint32_t i = 0; i < graph.size(); ++i) count += graph.is_decided(StateId{i});
-    return count;
+// The place of a state in an array that grows with the ids it meets.
+std::uint32_t& at(std::vector<std::uint32_t>& array, StateId id) {
+    if (index(id) >= array.size())
+        array.resize(std::max<std::size_t>(index(id) + std::size_t{1}, array.size() * 3 / 2));
+    return array[index(id)];
 }
 
 bool has_changed_value(const FuzzRun& run) {
@@ -43,19 +44,17 @@ Runner::Runner(const Task& task, Policy& policy, const Layout* layout, const Fuz
       graph_(task, policy),
       stepper_(task.stepper()) {}
 
-std::uint64_t Runner::num_decisions() const { return forgotten_decisions_ + num_decided(graph_); }
-
-void Runner::forget() {
-    forgotten_states_ += graph_.size();
-    forgotten_decisions_ += num_decided(graph_);
-    graph_.clear();
+void Runner::use(std::shared_ptr<GraphNodes> nodes) {
+    if (graph_.nodes() == nodes) return;
+    graph_.use(std::move(nodes));
     stamps_ = std::vector<std::uint32_t>();
     marks_ = std::vector<std::uint32_t>();
-    serial_ = 1;
+    serial_ = 0;
     lookahead_serial_ = 0;
 }
 
-FuzzRun Runner::run(std::uint64_t number, const Word* start) {
+FuzzRun Runner::run(std::uint64_t number, const Word* start, std::shared_ptr<GraphNodes> nodes) {
+    use(std::move(nodes));
     Random random(options_.seed, number);
     FuzzRun run;
     if (options_.perturb == Perturb::none)
@@ -78,11 +77,13 @@ FuzzRun Runner::run(std::uint64_t number, const Word* start) {
 }
 
 void Runner::begin(const Word* start) {
-    if (++serial_ > kMaxSerial) forget();
+    if (++serial_ > kMaxSerial) {
+        std::fill(stamps_.begin(), stamps_.end(), 0);
+        serial_ = 1;
+    }
     const StateId id = graph_.add(start);
     path_.assign(1, id);
-    stamps_.resize(graph_.size());
-    stamps_[index(id)] = 2 * serial_;
+    at(stamps_, id) = 2 * serial_;
     open_ = graph_.kind(id) == StateKind::goal ? 0 : 1;
 }
 
@@ -128,20 +129,16 @@ bool Runner::stops(FuzzRun& run, std::uint64_t expanded) {
     return true;
 }
 
-bool Runner::is_stamped(StateId id, std::uint32_t at_least) const {
-    return index(id) < stamps_.size() && stamps_[index(id)] >= at_least;
-}
-
 void Runner::note_expanded(StateId id) {
     const std::uint32_t seen = 2 * serial_;
-    if (is_stamped(id, seen + 1)) return;
-    stamps_.resize(graph_.size());
-    stamps_[index(id)] = seen + 1;
+    if (at(stamps_, id) == seen + 1) return;
+    at(stamps_, id) = seen + 1;
     if (graph_.kind(id) != StateKind::open) return;
     --open_;
     for (StateId outcome : graph_.outcomes(id)) {
-        if (is_stamped(outcome, seen)) continue;
-        stamps_[index(outcome)] = seen;
+        std::uint32_t& stamp = at(stamps_, outcome);
+        if (stamp >= seen) continue;
+        stamp = seen;
         open_ += graph_.kind(outcome) != StateKind::goal;
     }
 }
@@ -153,8 +150,7 @@ std::optional<std::size_t> Runner::look_ahead(FuzzRun& run, StateId here, Random
         std::fill(marks_.begin(), marks_.end(), 0);
         lookahead_serial_ = 1;
     }
-    marks_.resize(graph_.size());
-    marks_[index(here)] = lookahead_serial_;
+    at(marks_, here) = lookahead_serial_;
     seen_.assign(1, {here, 0});
     std::size_t layer = 0;
     const std::uint64_t steps_left = options_.max_steps - (path_.size() - 1);
@@ -186,9 +182,8 @@ bool Runner::expand_layer(FuzzRun& run, std::size_t begin, std::size_t end) {
 void Runner::add_outcomes(std::size_t parent) {
     const StateId id = seen_[parent].id;
     note_expanded(id);
-    marks_.resize(graph_.size());
     for (StateId outcome : graph_.outcomes(id)) {
-        std::uint32_t& mark = marks_[index(outcome)];
+        std::uint32_t& mark = at(marks_, outcome);
         if (mark == lookahead_serial_) continue;
         mark = lookahead_serial_;
         seen_.push_back({outcome, static_cast<std::uint32_t>(parent)});

@@ -1,5 +1,5 @@
 /*
-  One worker of the fuzzer: its own graph, one run at a time. See fuzz.h.
+  One worker of the fuzzer: one run at a time, on nodes that it may share. See fuzz.h.
 
   Within a run every state is seen at most once and expanded at most once; the number of those seen
   and not yet expanded tells when the policy's graph from the start is exhausted.
@@ -21,21 +21,13 @@ public:
     Runner(const Task& task, Policy& policy, const Layout* layout, const FuzzOptions& options,
            Poll poll);
 
-    FuzzRun run(std::uint64_t number, const Word* start);
+    // Which states are known before does not matter.
+    FuzzRun run(std::uint64_t number, const Word* start, std::shared_ptr<GraphNodes> nodes);
 
     const PolicyGraph& graph() const { return graph_; }
     std::uint64_t bytes() const {
         return graph_.bytes() + (stamps_.capacity() + marks_.capacity()) * sizeof(std::uint32_t);
     }
-
-    // Of the states that were forgotten, too: those that were met again since count twice.
-    std::uint64_t num_states() const { return forgotten_states_ + graph_.size(); }
-    std::uint64_t num_decisions() const;
-    std::uint64_t num_forgotten_states() const { return forgotten_states_; }
-    std::uint64_t num_forgotten_decisions() const { return forgotten_decisions_; }
-
-    // Forget all states: nothing but memory depends on that.
-    void forget();
 
 private:
     // A state met in a lookahead, and from where.
@@ -49,7 +41,7 @@ private:
     bool is_over(FuzzRun& run, StateId here) const;
     bool stops(FuzzRun& run, std::uint64_t expanded);
     void note_expanded(StateId id);
-    bool is_stamped(StateId id, std::uint32_t at_least) const;
+    void use(std::shared_ptr<GraphNodes> nodes);
 
     // Fill seen_ and return where to go on in there; none if nothing new can be reached, or the run
     // was stopped.
@@ -82,9 +74,7 @@ private:
     std::uint32_t lookahead_serial_ = 0;
     std::vector<std::uint32_t> stamps_;  // by state: in which run it was last seen
     std::vector<std::uint32_t> marks_;   // by state: in which lookahead it was last seen
-    std::uint64_t forgotten_states_ = 0;
-    std::uint64_t forgotten_decisions_ = 0;
-    std::uint64_t open_ = 0;  // seen in this run and not expanded; fail states stay open
+    std::uint64_t open_ = 0;             // seen in this run and not expanded; fail states stay open
     std::vector<StateId> path_;
     std::vector<Seen> seen_;
     std::vector<StateId> layer_;

@@ -2,40 +2,34 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace surefoot {
 
 PolicyGraph::PolicyGraph(const Task& task, Policy& policy)
+    : PolicyGraph(task, policy, std::make_shared<GraphNodes>(task.words(), false)) {}
+
+PolicyGraph::PolicyGraph(const Task& task, Policy& policy, std::shared_ptr<GraphNodes> nodes)
     : task_(task),
       policy_(policy),
       plain_(task.stepper()),
-      store_(task.words()),
+      nodes_(std::move(nodes)),
       questions_(task.words()) {
     if (task.first_silent() < task.num_actions()) forced_.emplace(task);
     stepper_ = forced_ ? forced_->stepper() : task.stepper();
 }
 
-std::uint64_t PolicyGraph::bytes() const {
-    return store_.peak_bytes() + nodes_.capacity() * sizeof(Node) +
-           outcomes_.capacity() * sizeof(StateId) + distances_.capacity() * sizeof(double);
-}
-
-void PolicyGraph::clear() {
-    store_ = StateStore(task_.words());
-    nodes_ = std::vector<Node>();  // `= {}` would keep the memory
-    outcomes_ = std::vector<StateId>();
-    distances_ = std::vector<double>();
+void PolicyGraph::use(std::shared_ptr<GraphNodes> nodes) {
+    nodes_ = std::move(nodes);
+    ids_ = {};
+    block_ = nullptr;
+    block_left_ = 0;
 }
 
 StateId PolicyGraph::add(const Word* state) {
-    const auto [id, is_new] = store_.insert(state);
-    if (is_new) nodes_.push_back({0, 0, ActionId{0}, StateKind::open, Ending::none, false, false});
-    Node& node = nodes_[index(id)];
-    if (!node.has_kind) {
-        node.kind = stepper_->kind(state);
-        node.has_kind = true;
-    }
+    const StateId id = nodes_->add(state, ids_);
+    std::atomic<std::uint8_t>& kind = node(id).kind;
+    if (kind.load(std::memory_order_relaxed) == GraphNode::kNoKind)
+        kind.store(static_cast<std::uint8_t>(stepper_->kind(state)), std::memory_order_relaxed);
     return id;
 }
 
@@ -81,8 +75,7 @@ void PolicyGraph::expand(std::span<const StateId> ids) {
 void PolicyGraph::decided(StateId id, std::span<const ActionId> applicable, ActionId decision) {
     if (policy_.is_unfiltered() &&
         !std::binary_search(applicable.begin(), applicable.end(), decision)) {
-        nodes_[index(id)].action = decision;
-        return end(id, Ending::inapplicable);
+        return nodes_->publish(id, {Ending::inapplicable, decision, {}, true});
     }
     check_decision(decision, state(id), task_.words(), applicable);
     take(id, decision);
@@ -93,31 +86,28 @@ void PolicyGraph::take(StateId id, ActionId action) {
     const std::size_t width = task_.words();
     const std::size_t count = expansion_.words.size() / width;
     if (count == 0) throw std::runtime_error("an applicable action has no outcome");
-    const std::size_t first = outcomes_.size();
-    try {
-        for (std::size_t i = 0; i < count; ++i)
-            outcomes_.push_back(add(expansion_.words.data() + i * width));
-    } catch (...) {
-        outcomes_.resize(first);
-        throw;
-    }
-    Node& node = nodes_[index(id)];
-    node.first = first;
-    node.count = static_cast<std::uint32_t>(count);
-    node.action = action;
-    node.is_expanded = true;
+    StateId* const outcomes = room_for(count);
+    for (std::size_t i = 0; i < count; ++i) outcomes[i] = add(expansion_.words.data() + i * width);
+    block_ += count;
+    block_left_ -= count;
+    nodes_->publish(id, {Ending::none, action, {outcomes, count}, !is_forced(action)});
 }
 
-void PolicyGraph::end(StateId id, Ending ending) {
-    nodes_[index(id)].ending = ending;
-    nodes_[index(id)].is_expanded = true;
+// Room for so many outcomes; it is taken when block_ moves on.
+StateId* PolicyGraph::room_for(std::size_t count) {
+    if (block_left_ < count) {
+        block_left_ = std::max(count, GraphNodes::kBlock);
+        block_ = nodes_->add_block(block_left_);
+    }
+    return block_;
 }
 
 double PolicyGraph::distance_to_fail(StateId id) {
-    if (distances_.size() <= index(id))
-        distances_.resize(nodes_.size(), std::numeric_limits<double>::quiet_NaN());
-    double& distance = distances_[index(id)];
-    if (std::isnan(distance)) distance = stepper_->distance_to_fail(state(id));
+    std::atomic<double>& known = node(id).distance;
+    double distance = known.load(std::memory_order_relaxed);
+    if (!std::isnan(distance)) return distance;
+    distance = stepper_->distance_to_fail(state(id));
+    known.store(distance, std::memory_order_relaxed);
     return distance;
 }
 

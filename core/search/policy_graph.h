@@ -6,58 +6,59 @@
   how runs go on there. Many states are expanded at once where they can be: some policies decide
   faster so.
 
+  A PolicyGraph belongs to one thread. Several may share their nodes (graph_nodes.h): then each
+  state is expanded once, by whoever comes first.
+
   Ending says how a run that comes to an expanded state ends there, if it does. Where silent actions
-  alone are applicable the step is forced: the decision is PolicyGraph::forced(), and the outcomes
-  are those of all of them.
+  alone are applicable the step is forced: the decision is the action of ForcedTask, and the
+  outcomes are those of all silent actions.
 */
 #pragma once
 
 #include <optional>
 
 #include "policy/policy.h"
-#include "search/state_store.h"
+#include "search/graph_nodes.h"
 #include "task/forced_task.h"
 
 namespace surefoot {
 
-enum class Ending : std::uint8_t { none, fail, goal, dead_end, inapplicable };
-
 class PolicyGraph {
 public:
+    // With nodes of its own, for one thread, or with those of others.
     PolicyGraph(const Task& task, Policy& policy);
+    PolicyGraph(const Task& task, Policy& policy, std::shared_ptr<GraphNodes> nodes);
 
     const Task& task() const { return task_; }
-    std::uint32_t size() const { return store_.size(); }
-    std::uint64_t bytes() const;
-    void clear();
+    const std::shared_ptr<GraphNodes>& nodes() const { return nodes_; }
+    std::uint32_t size() const { return nodes_->size(); }
+    std::uint64_t bytes() const { return nodes_->bytes(); }
+
+    // Go on with other nodes.
+    void use(std::shared_ptr<GraphNodes> nodes);
 
     StateId add(const Word* state);
-    std::optional<StateId> find(const Word* state) const { return store_.find(state); }
-    const Word* state(StateId id) const { return store_[id]; }
-    StateKind kind(StateId id) const { return nodes_[index(id)].kind; }
+    std::optional<StateId> find(const Word* state) const { return nodes_->find(state); }
+    const Word* state(StateId id) const { return node(id).state; }
+    StateKind kind(StateId id) const {
+        return static_cast<StateKind>(node(id).kind.load(std::memory_order_relaxed));
+    }
 
     // Throw ModelError or PolicyError; the graph can still be used.
     void expand(StateId id);
     void expand(std::span<const StateId> ids);
 
-    // Of expanded states.
-    bool is_expanded(StateId id) const { return nodes_[index(id)].is_expanded; }
-    Ending ending(StateId id) const { return nodes_[index(id)].ending; }
-    ActionId action(StateId id) const { return nodes_[index(id)].action; }
+    bool is_expanded(StateId id) const { return node(id).is_expanded(); }
+
+    // Of expanded states; others have no outcomes.
+    Ending ending(StateId id) const { return node(id).ending; }
+    ActionId action(StateId id) const { return node(id).action; }
     std::span<const StateId> outcomes(StateId id) const {
-        const Node& node = nodes_[index(id)];
-        return std::span(outcomes_).subspan(node.first, node.count);
+        return {node(id).outcomes, node(id).count};
     }
 
     // Computed when first asked for.
     double distance_to_fail(StateId id);
-
-    // Whether the policy was asked.
-    bool is_decided(StateId id) const {
-        const Node& node = nodes_[index(id)];
-        const bool is_over = node.kind != StateKind::open || node.ending == Ending::dead_end;
-        return node.is_expanded && !is_over && !is_forced(node.action);
-    }
 
     bool is_forced(ActionId action) const { return forced_ && forced_->forced() == action; }
 
@@ -66,15 +67,7 @@ public:
     ActionId action_to(StateId from, StateId outcome);
 
 private:
-    struct Node {
-        std::uint64_t first;
-        std::uint32_t count;
-        ActionId action;
-        StateKind kind;
-        Ending ending;
-        bool has_kind;  // false: computing it was an error
-        bool is_expanded;
-    };
+    GraphNode& node(StateId id) const { return (*nodes_)[id]; }
 
     // Set how runs end here, if they do before anything is decided; else return false and leave
     // what is to be decided among in applicable_.
@@ -83,17 +76,18 @@ private:
     void decided(StateId id, std::span<const ActionId> applicable, ActionId decision);
     void take(StateId id, ActionId action);
     ActionId silent_action(const Word* state, const Word* outcome);
-    void end(StateId id, Ending ending);
+    void end(StateId id, Ending ending) { nodes_->publish(id, {ending, ActionId{0}, {}, false}); }
+    StateId* room_for(std::size_t count);
 
     const Task& task_;
     Policy& policy_;
     std::optional<ForcedTask> forced_;
     std::unique_ptr<Stepper> plain_;    // of the task as it is
     std::unique_ptr<Stepper> stepper_;  // with forced steps
-    StateStore store_;
-    std::vector<Node> nodes_;
-    std::vector<StateId> outcomes_;
-    std::vector<double> distances_;  // not a number: not computed yet
+    std::shared_ptr<GraphNodes> nodes_;
+    GraphNodes::Ids ids_;
+    StateId* block_ = nullptr;  // where the next outcomes go
+    std::size_t block_left_ = 0;
     std::vector<ActionId> applicable_;
     Expansion expansion_;
     Questions questions_;

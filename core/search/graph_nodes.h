@@ -1,0 +1,115 @@
+/*
+  The states of a policy's graph, where several threads meet.
+
+  GraphNodes gives each distinct state an id and a GraphNode: its kind, the policy's decision there
+  and its outcomes. Nodes and outcomes never move. Threads add states at the same time: states are
+  dealt out to shards by their hash, each with a lock of its own. Every thread takes ids from a
+  block of its own, so that states it met one after the other stand side by side. What a thread
+  learns about a state (its kind, its distance, its expansion) depends on the state only, so whoever
+  comes first writes it down, and the others, if they computed it too, find the same there.
+
+  Made for one thread, ids are counted up from 0 and nothing is locked.
+*/
+#pragma once
+
+#include <atomic>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "search/state_store.h"
+#include "task/task.h"
+
+namespace surefoot {
+
+enum class Ending : std::uint8_t { none, fail, goal, dead_end, inapplicable };
+
+struct GraphNode {
+    static constexpr std::uint8_t kNoKind = 0xff;
+    enum Stage : std::uint8_t { kOpen, kWriting, kExpanded };
+
+    const Word* state = nullptr;
+    const StateId* outcomes = nullptr;  // from here on: when expanded
+    std::uint32_t count = 0;
+    ActionId action{0};
+    Ending ending = Ending::none;
+    std::atomic<std::uint8_t> stage = kOpen;
+    std::atomic<std::uint8_t> kind = kNoKind;
+    std::atomic<double> distance = std::numeric_limits<double>::quiet_NaN();  // not computed yet
+
+    bool is_expanded() const { return stage.load(std::memory_order_acquire) == kExpanded; }
+};
+
+class GraphNodes {
+public:
+    GraphNodes(std::size_t words_per_state, bool is_for_threads);
+    ~GraphNodes();
+    GraphNodes(const GraphNodes&) = delete;
+    GraphNodes& operator=(const GraphNodes&) = delete;
+
+    // The ids that a thread may give.
+    struct Ids {
+        std::uint32_t next = 0;
+        std::uint32_t end = 0;
+    };
+
+    StateId add(const Word* state, Ids& ids);
+    std::optional<StateId> find(const Word* state);
+
+    GraphNode& operator[](StateId id) const {
+        return chunks_[index(id) / kChunk].load(std::memory_order_acquire)[index(id) % kChunk];
+    }
+
+    std::uint32_t size() const { return size_.load(std::memory_order_relaxed); }
+    std::uint64_t bytes() const {
+        return size() * bytes_per_state_ + outcome_bytes_.load(std::memory_order_relaxed);
+    }
+
+    // Of how many states the policy's decision was needed.
+    std::uint64_t num_decided() const { return num_decided_.load(std::memory_order_relaxed); }
+
+    // Memory for outcomes: belongs to the thread that asked for it.
+    static constexpr std::size_t kBlock = std::size_t{1} << 14;
+    StateId* add_block(std::size_t count);
+
+    struct Expanded {
+        Ending ending = Ending::none;
+        ActionId action{0};
+        std::span<const StateId> outcomes;
+        bool is_decided = false;  // by the policy
+    };
+
+    // Write down what an expansion found, unless another thread has done so.
+    void publish(StateId id, const Expanded& found);
+
+private:
+    static constexpr std::size_t kChunk = 1024;
+
+    struct Free {
+        void operator()(void* memory) const { std::free(memory); }
+    };
+    struct Shard {
+        std::mutex mutex;
+        std::unique_ptr<StateStore> store;
+        std::vector<StateId> ids;  // by the number of the state in the store
+    };
+
+    StateId add_to(Shard& shard, const Word* state, std::uint32_t hash, Ids& ids);
+    void refill(Ids& ids);
+
+    std::uint32_t shard_mask_;
+    std::uint64_t bytes_per_state_;
+    std::unique_ptr<Shard[]> shards_;
+    std::unique_ptr<std::atomic<GraphNode*>[], Free> chunks_;
+    std::atomic<std::uint32_t> num_chunks_ = 0;
+    std::mutex blocks_mutex_;
+    std::vector<std::unique_ptr<StateId[]>> blocks_;
+    std::atomic<std::uint32_t> size_ = 0;
+    std::atomic<std::uint64_t> outcome_bytes_ = 0;
+    std::atomic<std::uint64_t> num_decided_ = 0;
+};
+
+}  // namespace surefoot
