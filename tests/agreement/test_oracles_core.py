@@ -23,6 +23,7 @@ SOURCES = [
     *sorted((CORE / "oracle").glob("*.cc")),
     *sorted((CORE / "policy").glob("*.cc")),
     CORE / "search" / "state_store.cc",
+    CORE / "task" / "forced_task.cc",
     CORE / "task" / "task.cc",
 ]
 COMPILE = ["g++", "-std=c++20", "-Wall", "-Wextra", "-Werror", "-pthread", f"-I{CORE}"]
