@@ -50,10 +50,11 @@ nb::dict decide(TaskOracle& oracle, const nb::bytes& state, double max_seconds,
 }
 
 nb::dict certificate(TaskOracle& oracle, const nb::bytes& state, double max_seconds,
-                     std::uint64_t max_bytes, std::optional<std::uint32_t> first) {
+                     std::uint64_t max_bytes, std::uint64_t max_states,
+                     std::optional<std::uint32_t> first) {
     const Busy busy(oracle);
     const std::vector<Word> words = to_state(oracle.task(), state);
-    PythonBudget budget(max_seconds, max_bytes, ~std::uint64_t{0}, nb::none());
+    PythonBudget budget(max_seconds, max_bytes, max_states, nb::none());
     Certificate found;
     {
         nb::gil_scoped_release let_other_threads_run;
@@ -84,7 +85,7 @@ void bind_oracle(nb::module_& module) {
              "max_states"_a, "progress"_a.none(),
              "Return the verdict on a packed state, why it is unknown if it is, and what it cost.")
         .def("certificate", &certificate, "state"_a, nb::kw_only(), "max_seconds"_a, "max_bytes"_a,
-             "first"_a.none() = nb::none(),
+             "max_states"_a, "first"_a.none() = nb::none(),
              "Return the evidence for a verdict given before; if it is safe, with `first` as the "
              "choice there.")
         .def(

@@ -95,18 +95,26 @@ nb::object to_run(PolicyGraph& graph, const std::vector<StateId>& path) {
     return nb::make_tuple(to_bytes(states.data(), states.size()), actions);
 }
 
+// What a search finds in the graph from the given states.
+template <typename Found>
+Found ask(Found (*search)(PolicyGraph&, const std::vector<Word>&, Budget&), PolicyGraph& graph,
+          const std::vector<Word>& states, PythonBudget& budget) {
+    Found found;
+    {
+        nb::gil_scoped_release let_other_threads_run;
+        found = search(graph, states, budget.budget());
+    }
+    budget.raise_pending();
+    return found;
+}
+
 nb::dict can_fail_from(const Task& task, Policy& policy, const nb::bytes& states,
                        double max_seconds, std::uint64_t max_bytes, std::uint64_t max_states,
                        nb::object progress) {
     const std::vector<Word> words = to_words(task, states);
     PythonBudget budget(max_seconds, max_bytes, max_states, std::move(progress));
-    CanFailResult found;
     PolicyGraph graph(task, policy);
-    {
-        nb::gil_scoped_release let_other_threads_run;
-        found = can_fail(graph, words, budget.budget());
-    }
-    budget.raise_pending();
+    const CanFailResult found = ask(can_fail, graph, words, budget);
     nb::dict result;
     result["answers"] =
         nb::bytes(reinterpret_cast<const char*>(found.answers.data()), found.answers.size());
@@ -121,13 +129,8 @@ nb::tuple nearest_fail_from(const Task& task, Policy& policy, const nb::bytes& s
                             nb::object progress) {
     const std::vector<Word> words = to_words(task, states);
     PythonBudget budget(max_seconds, max_bytes, max_states, std::move(progress));
-    NearestFail found;
     PolicyGraph graph(task, policy);
-    {
-        nb::gil_scoped_release let_other_threads_run;
-        found = nearest_fail(graph, words, budget.budget());
-    }
-    budget.raise_pending();
+    const NearestFail found = ask(nearest_fail, graph, words, budget);
     return nb::make_tuple(to_run(graph, found.path), name_of(found.stopped));
 }
 

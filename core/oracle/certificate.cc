@@ -25,7 +25,9 @@ public:
         for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
             const Word* const node = nodes_[StateId{i}];
             follow(node, known_[i].action);
-            certificate_.stopped = budget_.poll({nodes_.size(), i, 0, bytes(), 0});
+            certificate_.stopped = nodes_.size() > budget_.max_states()
+                                       ? StopReason::states
+                                       : budget_.poll({nodes_.size(), i, 0, bytes(), 0});
             if (certificate_.stopped != StopReason::none) return certificate_;
         }
         write(root);

@@ -194,7 +194,7 @@ class Oracle:
         Return the verdict on a packed state, why it is unknown if it is, and what it cost.
         """
 
-    def certificate(self, state: bytes, *, max_seconds: float, max_bytes: int, first: int | None = None) -> dict:
+    def certificate(self, state: bytes, *, max_seconds: float, max_bytes: int, max_states: int, first: int | None = None) -> dict:
         """
         Return the evidence for a verdict given before; if it is safe, with `first` as the choice there.
         """

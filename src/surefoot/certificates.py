@@ -327,15 +327,25 @@ def _bounded(pieces: Iterable[str], what: str) -> Iterator[str]:
 
 def pieces_of(content: Mapping[str, Any]) -> Iterator[str]:
     """Yield the JSON text: a line for each member, and for each row of the long ones."""
+    yield from object_pieces(content, _member_pieces)
+    yield "\n"
+
+
+def object_pieces(
+    content: Mapping[str, Any], pieces: Callable[[str, Any], Iterable[str]]
+) -> Iterator[str]:
+    """Yield the JSON text of an object: a line for each member, whose value has these pieces."""
     before = "{\n"
     for name, value in content.items():
         yield f"{before}{json.dumps(name)}: "
         before = ",\n"
-        if isinstance(value, Rows) or name in ("states", "choices", "ranks"):
-            yield from _row_pieces(value)
-        else:
-            yield json_piece(value)
-    yield "\n}\n"
+        yield from pieces(name, value)
+    yield "\n}"
+
+
+def _member_pieces(name: str, value: Any) -> Iterable[str]:
+    is_long = isinstance(value, Rows) or name in ("states", "choices", "ranks")
+    return _row_pieces(value) if is_long else [json_piece(value)]
 
 
 def _row_pieces(rows: Iterable[Any]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from surefoot import _core
 from surefoot.errors import InputError, OutOfBudget
-from surefoot.fuzz import fuzz_packed
+from surefoot.fuzz import check_workers, fuzz_packed
 from surefoot.options import MAX_INT, EvaluateOptions, FuzzOptions, chosen
 from surefoot.policies import Policy, as_policy
 from surefoot.policies.decisions import ask_core
@@ -42,6 +42,7 @@ def evaluate(
     for name in ("starts", "workers", "max_steps"):
         if getattr(how, name) == 0:
             raise InputError("bad-option", f"{name} must be at least 1")
+    check_workers(how.workers)
     return _Evaluation(task, as_policy(policy, task, seed=how.seed), how, progress).run()
 
 
@@ -98,6 +99,7 @@ class _Evaluation:
             states=found["states"],
             seconds=time.perf_counter() - self.begin,
             stopped=found["stopped"] or runs.stopped,
+            ends=dict(runs.counts),
         )
 
     def _starts(self) -> tuple[list[bytes], bool]:
@@ -149,6 +151,8 @@ class _Evaluation:
                 [starts[i] for i in left], seed=(self.how.seed + number) % (MAX_INT + 1)
             )
             self._mark_failing(runs, answers, left)
+            if runs.stopped:
+                return
 
     def _mark_failing(self, runs: FuzzResult, answers: list[int], which: list[int]) -> None:
         for run in runs.failing:

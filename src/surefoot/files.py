@@ -40,14 +40,27 @@ def read_json(path: str | Path) -> Any:
         raise
 
 
-def _content(path: Path) -> bytes:
+def file_bytes(path: str | Path, count: int = -1) -> bytes:
+    """Return the content of a file, or how it begins.
+
+    Raises InputError unless it is a regular file of bounded size.
+    """
+    try:
+        return _content(Path(path), count)
+    except InputError as error:
+        error.at(file=str(path))
+        raise
+
+
+def _content(path: Path, count: int = -1) -> bytes:
     try:
         status = os.stat(path)
         if not stat.S_ISREG(status.st_mode):
             raise InputError("not-a-file", "this is not a regular file")
         if status.st_size > MAX_BYTES:
             raise InputError("file-too-large", f"the file has more than {MAX_BYTES // 2**20} MB")
-        return path.read_bytes()
+        with path.open("rb") as file:
+            return file.read(count)
     except (FileNotFoundError, NotADirectoryError, ValueError):
         raise InputError(
             "file-not-found", "there is no such file", hint=neighbour_hint(path)

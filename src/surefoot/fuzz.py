@@ -10,8 +10,8 @@ from dataclasses import replace
 from typing import Any
 
 from surefoot import _core
-from surefoot.errors import InputError, nearest_hint, quoted
-from surefoot.options import FuzzOptions, chosen
+from surefoot.errors import InputError
+from surefoot.options import FuzzOptions, check_word, chosen
 from surefoot.policies import Policy, as_policy
 from surefoot.policies.decisions import ask_core
 from surefoot.results import Change, FuzzResult, Made, Run
@@ -23,6 +23,7 @@ from surefoot.tasks.task import Task
 BIASES = ("uniform", "greedy", "weighted")
 PERTURBATIONS = ("none", "values", "actions", "both")
 MAX_RUNS = 10_000_000  # all runs are kept in memory
+MAX_WORKERS = 1_000
 ProgressCallback = Callable[[int, int, int, int, float], object]
 
 
@@ -101,12 +102,18 @@ def num_workers(policy: Policy, workers: int | None) -> int:
     return 1 if is_python else len(os.sched_getaffinity(0))
 
 
+def check_workers(workers: int | None) -> None:
+    """Raise InputError for more threads than a process should have."""
+    if workers is not None and workers > MAX_WORKERS:
+        raise InputError("bad-option", f"workers must be at most {MAX_WORKERS:,}")
+
+
 # -- options -----------------------------------------------------------------------------------
 
 
 def _checked(how: FuzzOptions, task: Task | PythonTask) -> FuzzOptions:
-    _check_word("bias", how.bias, BIASES)
-    _check_word("perturb", how.perturb, PERTURBATIONS)
+    check_word("bias", how.bias, BIASES)
+    check_word("perturb", how.perturb, PERTURBATIONS)
     for name in ("runs", "lookahead", "workers", "changes"):
         if getattr(how, name) == 0:
             raise InputError("bad-option", f"{name} must be at least 1")
@@ -114,6 +121,7 @@ def _checked(how: FuzzOptions, task: Task | PythonTask) -> FuzzOptions:
         raise InputError(
             "bad-option", f"runs must be at most {MAX_RUNS:,}", hint="use another seed for more"
         )
+    check_workers(how.workers)
     if isinstance(task, PythonTask) and how.perturb in ("values", "both"):
         raise InputError(
             "bad-option",
@@ -121,15 +129,6 @@ def _checked(how: FuzzOptions, task: Task | PythonTask) -> FuzzOptions:
             hint="perturb actions",
         )
     return how
-
-
-def _check_word(option: str, given: str, known: tuple[str, ...]) -> None:
-    if given not in known:
-        raise InputError(
-            "bad-option",
-            f"{option} must be one of {', '.join(known)}, not {quoted(given)}",
-            hint=nearest_hint(given, known),
-        )
 
 
 def _starts(
@@ -149,6 +148,7 @@ def _starts(
 
 def _result(task: Task | PythonTask, found: Mapping[str, Any], *, seconds: float) -> FuzzResult:
     done = [(number, raw) for number, raw in enumerate(found["runs"]) if raw is not None]
+    lacks_memory = any(raw[1] == "memory" for _, raw in done)
     return FuzzResult(
         failing=_distinct(task, done),
         counts=dict(Counter(raw[0] for _, raw in done)),
@@ -157,7 +157,7 @@ def _result(task: Task | PythonTask, found: Mapping[str, Any], *, seconds: float
         policy_calls=found["decisions"],
         states=found["states"],
         seconds=seconds,
-        stopped=found["stopped"] or None,
+        stopped=found["stopped"] or ("memory" if lacks_memory else None),
         make_runs=lambda: tuple(_run(task, number, raw) for number, raw in done),
     )
 

@@ -196,6 +196,16 @@ def checked(options: Options, *, spelled: Callable[[str], str] = str) -> Options
     return replace(options, **values)
 
 
+def check_word(option: str, given: str, known: tuple[str, ...]) -> None:
+    """Raise InputError (``bad-option``) if what was given for an option is none of the words."""
+    if given not in known:
+        raise InputError(
+            "bad-option",
+            f"{option} must be one of {', '.join(known)}, not {quoted(given)}",
+            hint=nearest_hint(given, known),
+        )
+
+
 def whole(value: Any) -> int | None:
     """Return a whole number from 0 to 2^64 - 1 as int, whatever its type; None for others."""
     if isinstance(value, bool) or not hasattr(type(value), "__index__"):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import math
 import random
 from collections import Counter
 
 import pytest
-from tests.support.agreement import answer
+from tests.support.agreement import compare_calm_models
 from tests.support.explicit_policies import (
     KINDS,
     compiled,
@@ -20,14 +19,12 @@ from tests.support.explicit_policies import (
     values,
 )
 from tests.support.explicit_tasks import random_policy, random_task
-from tests.support.random_models import is_calm, random_model
 
-from surefoot import SurefootError, checker, load_task
 from surefoot.faults import find_faults
 from surefoot.fuzz import fuzz
 from surefoot.oracles import BDD, ORACLES, WITH_RADIUS
 from surefoot.policies import as_policy
-from surefoot.reference import deviations, explicit_of
+from surefoot.reference import deviations
 from surefoot.reference.faults import bugs, faults, safe_states
 
 TASKS = 1500
@@ -297,32 +294,12 @@ def test_python_tasks_have_the_same_faults():
 
 @pytest.mark.fuzz
 def test_random_models(tmp_path):
-    path, total = tmp_path / "model.jani", 0
-    for seed in range(MODELS):
-        if not is_calm(seed):
-            continue
-        path.write_text(json.dumps(random_model(seed)), encoding="utf-8")
-        try:
-            total += compare_model(path, seed)
-        except Exception as error:
-            raise AssertionError(f"random_model({seed})") from error
-    assert total > 10
+    how = {"max_starts": 20, "max_states": 60}
+    assert compare_calm_models(tmp_path, range(MODELS), compare_model, **how) > 10
 
 
-def compare_model(path, seed):
+def compare_model(task, explicit, _, seed):
     """Return how many faults were compared."""
-    try:
-        task = load_task(path)
-    except SurefootError:
-        return 0
-    model = checker.load(path)
-    starts = answer(lambda: model.starts(20))
-    if not starts or starts == "error":
-        return 0
-    try:
-        explicit = explicit_of(model, starts, max_states=60)
-    except ValueError:
-        return 0
     rng = random.Random(seed)
     return sum(
         compare_policy(task, explicit, random_policy(rng, explicit)) for _ in range(POLICIES)

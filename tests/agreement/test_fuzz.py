@@ -9,7 +9,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from tests.support.agreement import answer
+from tests.support.agreement import compare_calm_models
 from tests.support.explicit_policies import (
     KINDS,
     LOWER,
@@ -24,12 +24,10 @@ from tests.support.explicit_policies import (
     values,
 )
 from tests.support.explicit_tasks import random_policy, random_task
-from tests.support.random_models import is_calm, random_model
 
-from surefoot import SurefootError, _core, checker, load_task
+from surefoot import _core
 from surefoot.fuzz import BIASES, fuzz
 from surefoot.policies import as_policy
-from surefoot.reference import explicit_of
 from surefoot.reference.policies import (
     failing_states,
     outcomes_under,
@@ -390,32 +388,12 @@ def test_can_fail_equals_the_reference():
 @pytest.mark.fuzz
 def test_random_models(tmp_path):
     """Runs of random policies on random JANI models are those of the checker."""
-    path, compared = tmp_path / "model.jani", 0
-    for seed in range(300):
-        if not is_calm(seed):
-            continue
-        path.write_text(json.dumps(random_model(seed)), encoding="utf-8")
-        try:
-            compared += compare_model(path, seed)
-        except Exception as error:
-            raise AssertionError(f"random_model({seed})") from error
-    assert compared > 30
+    how = {"max_starts": 20, "max_states": 100}
+    assert compare_calm_models(tmp_path, range(300), compare_model, **how) > 30
 
 
-def compare_model(path, seed):
+def compare_model(task, explicit, starts, seed):
     """Return how many runs failed."""
-    try:
-        task = load_task(path)
-    except SurefootError:
-        return 0
-    model = checker.load(path)
-    starts = answer(lambda: model.starts(20))
-    if not starts or starts == "error":
-        return 0
-    try:
-        explicit = explicit_of(model, starts, max_states=100)
-    except ValueError:
-        return 0
     policy = as_policy(f"random?seed={seed}", task)
     decisions = [
         None

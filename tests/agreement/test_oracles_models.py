@@ -2,65 +2,34 @@
 
 from __future__ import annotations
 
-import json
 import math
 import random
 
 import pytest
-from tests.support.agreement import answer
-from tests.support.random_models import is_calm, random_model
+from tests.support.agreement import compare_calm_models
 
-from surefoot import SurefootError, checker, load_task
 from surefoot.oracles import ORACLES, WITH_RADIUS, Oracle
-from surefoot.reference import deviations, explicit_of, unsafe_pairs, unsafe_ranks
+from surefoot.reference import deviations, unsafe_pairs, unsafe_ranks
 
 MODELS = 600
 PARTS = 12
-STATES = 60
 PLAIN = [name for name in ORACLES if name != "propagate_unsafe_bdd"]  # has tests of its own
 
 
 @pytest.mark.fuzz
 @pytest.mark.parametrize("part", range(PARTS))
 def test_oracles_agree_with_the_reference(part, tmp_path):
-    path = tmp_path / "model.jani"
-    compared = 0
-    for seed in range(part, MODELS, PARTS):
-        if not is_calm(seed):
-            continue
-        path.write_text(json.dumps(random_model(seed)), encoding="utf-8")
-        try:
-            compared += compare_model(path, seed)
-        except Exception as error:
-            raise AssertionError(f"random_model({seed})") from error
-    assert compared > 20
+    seeds, how = range(part, MODELS, PARTS), {"max_starts": 50, "max_states": 60}
+    assert compare_calm_models(tmp_path, seeds, compare_model, **how) > 20
 
 
-def compare_model(path, seed):
+def compare_model(task, explicit, _, seed):
     """Return how many answers were compared."""
-    try:
-        task = load_task(path)
-    except SurefootError:
-        return 0
-    model = checker.load(path)
-    starts = answer(lambda: model.starts(50))
-    if not starts or starts == "error":
-        return 0
-    explicit = answer(lambda: explored(model, starts))
-    if explicit in (None, "error"):
-        return 0
     rng = random.Random(seed)
     asked = rng.sample(list(explicit.states), min(6, len(explicit.states)))
     compare_plain(task, explicit, asked, rng)
     compare_radii(task, explicit, asked, rng)
     return len(asked)
-
-
-def explored(model, starts):
-    try:
-        return explicit_of(model, starts, max_states=STATES)
-    except ValueError:
-        return None
 
 
 def compare_plain(task, explicit, asked, rng):

@@ -27,7 +27,8 @@ OPTIONS = """
 
 
 def faults(surefoot: Surefoot, *arguments: str, policy: str = "first") -> Finished:
-    return surefoot("faults", LINE, "--policy", policy, "--runs", "10", *arguments)
+    runs = () if "--run" in arguments else ("--runs", "10")
+    return surefoot("faults", LINE, "--policy", policy, *runs, *arguments)
 
 
 def files_in(folder: Path) -> list[str]:
@@ -375,3 +376,16 @@ def test_interrupted(tmp_path: Path) -> None:
     assert process.returncode == 130
     assert "fault 1: " in out
     assert "interrupted" in err
+
+
+def test_options_of_fuzzing_play_no_part_where_runs_are_given(surefoot: Surefoot) -> None:
+    surefoot("fuzz", LINE, "--policy", "first", "--runs", "5", "-o", "runs.json")
+    done = faults(surefoot, "--run", "runs.json", "--bias", "uniform")
+    assert done.code == 2
+    assert "--bias is for fuzzing: it plays no part with --run" in done.err
+
+
+def test_fuzzing_that_lacks_memory_is_not_called_fine(surefoot: Surefoot) -> None:
+    done = faults(surefoot, "--memory-mb", "0")
+    assert done.code == 4
+    assert "10 cut" in done.out

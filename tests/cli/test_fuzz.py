@@ -252,3 +252,10 @@ def test_published_blocksworld_policy(surefoot: Surefoot) -> None:
     ).document
     assert document["summary"]["runs"] == 20
     assert document["summary"]["policy_calls"] > 100
+
+
+def test_runs_that_lack_memory_are_not_called_fine(surefoot: Surefoot) -> None:
+    done = surefoot("fuzz", LINE, "--policy", "first", "--memory-mb", "0", "--runs", "4")
+    assert done.code == 4
+    assert "cut  4  for lack of memory" in done.out
+    assert done.err == "cut: 4 runs for lack of memory (0 MB); raise --memory-mb\n"

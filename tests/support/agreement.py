@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
-from surefoot import InputError, State, Task, checker
+from surefoot import InputError, State, SurefootError, Task, checker, load_task
+from surefoot.reference import ExplicitTask, explicit_of
+from tests.support.random_models import is_calm, random_model
+
+Found = tuple[Task, ExplicitTask, list[Any]]
 
 
 def answer(call: Callable[[], Any]) -> Any:
@@ -99,3 +105,42 @@ def _kind(model: Any, state: dict[str, Any]) -> str:
     if model.is_fail(state):
         return "fail"
     return "goal" if model.is_goal(state) else "open"
+
+
+def compare_calm_models(
+    folder: Path,
+    seeds: Iterable[int],
+    compare: Callable[[Task, ExplicitTask, list[Any], int], int],
+    *,
+    max_starts: int,
+    max_states: int,
+) -> int:
+    """Return the sum of what ``compare(task, explicit, starts, seed)`` returns for random models.
+
+    They are the calm ones among the seeds with some start states, of which all states are few
+    enough to be listed. What goes wrong names the model.
+    """
+    file, total = folder / "model.jani", 0
+    for seed in filter(is_calm, seeds):
+        file.write_text(json.dumps(random_model(seed)), encoding="utf-8")
+        try:
+            found = _small_model(file, max_starts, max_states)
+            total += compare(*found, seed) if found else 0
+        except Exception as error:
+            raise AssertionError(f"random_model({seed})") from error
+    return total
+
+
+def _small_model(file: Path, max_starts: int, max_states: int) -> Found | None:
+    try:
+        task = load_task(file)
+    except SurefootError:
+        return None
+    model = checker.load(file)
+    starts = answer(lambda: model.starts(max_starts))
+    if not starts or starts == "error":
+        return None
+    try:
+        return task, explicit_of(model, starts, max_states=max_states), starts
+    except ValueError:
+        return None

@@ -5,8 +5,9 @@ import time
 import numpy as np
 import pytest
 
-from surefoot import Description, InputError, PythonTask
+from surefoot import Description, InputError, PythonTask, domain
 from surefoot.evaluate import evaluate
+from surefoot.fuzz import fuzz
 from surefoot.options import EvaluateOptions
 from surefoot.policies import as_policy
 from surefoot.policies.models import Layer, Network
@@ -145,3 +146,25 @@ def test_python_tasks():
     found = evaluate(PythonTask(Coin()), "first")
     assert (found.starts, found.unsafe, found.all_starts) == (2, 2, True)
     assert found.goal + found.fail == 2
+
+
+def test_how_the_runs_ended_is_counted():
+    task = domain("one-way-line", packages=2, locations=4, variant="icy-park")
+    found = evaluate(task, "first")
+    assert sum(found.ends.values()) == found.runs == found.starts
+    assert (found.ends.get("goal", 0), found.ends.get("fail", 0)) == (found.goal, found.fail)
+    assert found.ends_text
+
+
+def test_too_many_workers_are_refused():
+    task = domain("one-way-line", packages=1, locations=3)
+    for call in (evaluate, fuzz):
+        with pytest.raises(InputError, match="workers must be at most 1,000"):
+            call(task, "first", workers=33_000)
+
+
+def test_without_memory_nothing_is_tried_again_and_again():
+    task = domain("one-way-line", packages=2, locations=4)
+    found = evaluate(task, "first", memory_mb=0, starts=10)
+    assert (found.stopped, found.exhaustive, found.unsafe) == ("memory", 0, 0)
+    assert found.ends == {"cut": found.runs}

@@ -11,7 +11,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from surefoot import Description, InputError, PythonTask
+from surefoot import Description, InputError, PythonTask, domain
 from surefoot.fuzz import fuzz
 from surefoot.options import FuzzOptions
 from surefoot.policies import as_policy
@@ -582,3 +582,12 @@ def test_memory_limits_cut_only_the_runs_that_need_it(memory_mb):
     assert ends[0] == ends[1]
     assert ends[0][0][:2] == ("cut", "memory")
     assert {ends[0][k] for k in (1, 2, 3)} == {("dead_end", None, 10)}
+
+
+def test_as_text_only_the_shortest_failing_runs_are_shown():
+    found = fuzz(domain("one-way-line", packages=3, locations=5, variant="icy"), "first", runs=50)
+    assert len(found.failing) > 4
+    shown = [line for line in str(found).splitlines() if line.startswith("run ")]
+    assert len(shown) == 3
+    assert f"... and {len(found.failing) - 3} more failing runs" in str(found)
+    assert len(repr(found)) < 300

@@ -37,7 +37,8 @@ LAYERS = [
 ]
 APART = {"checker", "reference", "__init__"}
 LAYER = {part: number for number, parts in enumerate(LAYERS) for part in parts}
-MAY_USE_CHECKER = {"certificates", "findings"}  # who hands them over; everybody else must not know it
+# Who hands them over; everybody else must not know it.
+MAY_USE_CHECKER = {"certificates", "findings"}
 MAY_USE_CORE = LAYERS[1] | LAYERS[2] - {"domains"}
 HEAVY = {
     "torch",

@@ -15,13 +15,18 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from surefoot.cli.failures import guarded
+INTERRUPTED = 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run ``surefoot`` with these arguments (default: the process's) and return the exit code."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
-    return guarded(given, lambda: _run(given))
+    try:
+        from surefoot.cli.failures import guarded
+
+        given = list(sys.argv[1:] if arguments is None else arguments)
+        return guarded(given, lambda: _run(given))
+    except KeyboardInterrupt:  # before anything could be prepared for it
+        return INTERRUPTED
 
 
 def _run(given: list[str]) -> int:

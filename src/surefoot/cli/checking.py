@@ -96,8 +96,7 @@ class Checking:
         try:
             certificate = answer.certificate
         except OutOfBudget as error:
-            what = error.code.removeprefix("out-of-")
-            return Evidence(checked=False, file=None, missing=f"ran out of {what} while making it")
+            return Evidence(checked=False, file=None, missing=why_missing(error))
         assert certificate is not None
         return self.evidence(certificate, spent_seconds=time.monotonic() - begin)
 
@@ -144,6 +143,23 @@ class Checking:
             missing = "it is too large to be written" if is_large else error.message
             return Evidence(checked, None, missing)
         return Evidence(checked, file)
+
+
+def seconds_to_check(seconds: float, *, no_check: bool) -> float | None:
+    """Return how long a check may take, None for no check at all, as --check-seconds and --no-check
+    say. Raises InputError for seconds that are none.
+    """
+    if not 0 <= seconds < float("inf"):
+        text = f"--check-seconds must be a finite number of at least 0, not {seconds}"
+        raise InputError("bad-option", text)
+    return None if no_check else seconds
+
+
+def why_missing(error: OutOfBudget) -> str:
+    """Return why a certificate could not be made."""
+    if error.code == "certificate-too-large":
+        return "it is too large to be written"
+    return f"ran out of {error.code.removeprefix('out-of-')} while making it"
 
 
 def _make(directory: Path) -> None:

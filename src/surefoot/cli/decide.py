@@ -157,17 +157,13 @@ class Certificates:
 
     def checking(self) -> Checking:
         """Return the treatment. Raises InputError for seconds that are none."""
-        from surefoot.cli.checking import Checking
+        from surefoot.cli.checking import Checking, seconds_to_check
 
-        if not 0 <= self.check_seconds < float("inf"):
-            raise InputError(
-                "bad-option",
-                f"--check-seconds must be a finite number of at least 0, not {self.check_seconds}",
-            )
+        seconds = seconds_to_check(self.check_seconds, no_check=self.no_check)
         if self.certificates == "":
             raise InputError("bad-option", "--certificates must be the name of a directory")
         directory = None if self.certificates is None else Path(self.certificates)
-        return Checking(None if self.no_check else self.check_seconds, directory)
+        return Checking(seconds, directory)
 
 
 def decide(

@@ -13,7 +13,7 @@ from surefoot.cli.arguments import Json, TaskArguments, TaskSource, checked_opti
 from surefoot.cli.policy_arguments import PolicyArguments
 from surefoot.errors import InputError, printable
 from surefoot.options import EvaluateOptions
-from surefoot.results import counted
+from surefoot.results import RESULT_WORDS, counted
 
 if TYPE_CHECKING:
     from surefoot.policies import Policy
@@ -123,11 +123,16 @@ def _print_result(policy: Policy, result: EvaluateResult) -> None:
     of_starts = f"the policy may fail from {result.unsafe:,} of {_of(result)}"
     out.print(Text.assemble("unsafe  ", unsafe, f"  {of_starts}"))
     runs = counted(result.runs, "run")
-    out.print(
-        f"goal    {goal:{width}}  {result.goal:,} of {runs} reach the goal, {result.fail:,} fail"
-    )
+    out.print(f"goal    {goal:{width}}  {result.goal:,} of {runs} reach the goal{_others(result)}")
     out.print(f"starts  {result.starts:,}, {which}; {_decided_text(result)}")
     out.print(f"{counted(result.states, 'state')} in {result.seconds:,.3f} s")
+
+
+def _others(result: EvaluateResult) -> str:
+    """Return how the other runs ended; that none failed is said, too."""
+    words = {**RESULT_WORDS, "cut": "were cut", "inapplicable": "stop: not applicable"}
+    ends = [(end, result.ends.get(end, 0)) for end in words if end != "goal"]
+    return "".join(f", {n:,} {words[end]}" for end, n in ends if n or end == "fail")
 
 
 def _of(result: EvaluateResult) -> str:

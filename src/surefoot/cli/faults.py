@@ -16,7 +16,7 @@ from surefoot.cli.decide import _radius
 from surefoot.cli.fuzz import FuzzArguments, _lookahead  # noqa: F401  # in its annotations
 from surefoot.cli.policy_arguments import PolicyArguments
 from surefoot.errors import InputError
-from surefoot.options import FaultOptions
+from surefoot.options import FaultOptions, FuzzOptions
 
 if TYPE_CHECKING:
     from surefoot.cli.checking import Checking
@@ -57,6 +57,16 @@ class FaultsArguments(FuzzArguments, FaultOptions):
     seed: int = 0
     """same seed, task, policy and options: same runs and faults"""
 
+    def check_runs_given(self) -> None:
+        """Raise InputError if an option of fuzzing is given, where runs are given already."""
+        for field in fields(FuzzOptions):
+            is_shared = field.name in {each.name for each in fields(FaultOptions)}
+            if not is_shared and getattr(self, field.name) != field.default:
+                option = "--" + field.name.replace("_", "-")
+                raise InputError(
+                    "bad-option", f"{option} is for fuzzing: it plays no part with --run"
+                )
+
     def for_faults(self) -> FaultOptions:
         """Return the options of fault analysis. Raises InputError for a bad value."""
         values = {field.name: getattr(self, field.name) for field in fields(FaultOptions)}
@@ -76,14 +86,9 @@ class FindingArguments:
 
     def checking(self) -> Checking:
         """Return the treatment. Raises InputError for seconds that are none."""
-        from surefoot.cli.checking import Checking
+        from surefoot.cli.checking import Checking, seconds_to_check
 
-        if not 0 <= self.check_seconds < float("inf"):
-            raise InputError(
-                "bad-option",
-                f"--check-seconds must be a finite number of at least 0, not {self.check_seconds}",
-            )
-        seconds = None if self.no_check else self.check_seconds
+        seconds = seconds_to_check(self.check_seconds, no_check=self.no_check)
         return Checking(seconds, self.out, unchecked=Path("surefoot-findings"))
 
     def given(self) -> dict[str, Any]:
@@ -124,6 +129,8 @@ def faults(
     begin = time.perf_counter()
     with redirect_stdout(sys.stderr), Progress("reading the task"):
         how, fuzzing = options.for_faults(), options.plain()
+        if run:
+            options.check_runs_given()
         checking = findings.checking()
         loaded = task_arguments.load(task)
         who = policy.load(loaded, seed=how.seed)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from surefoot.certificates import Certificate
-from surefoot.cli.checking import Checking, Evidence
+from surefoot.cli.checking import Checking, Evidence, why_missing
 from surefoot.errors import OutOfBudget
 from surefoot.faults import FaultFinder
 from surefoot.findings import Finding, finding_of
@@ -170,9 +170,7 @@ class Job:
         try:
             made = make()
         except OutOfBudget as error:
-            what = error.code.removeprefix("out-of-")
-            missing = f"ran out of {what} while making it"
-            return None, Evidence(checked=False, file=None, missing=missing)
+            return None, Evidence(checked=False, file=None, missing=why_missing(error))
         evidence = self._checking.evidence(made, spent_seconds=time.monotonic() - begin)
         self._check_seconds += time.monotonic() - begin
         return made, evidence

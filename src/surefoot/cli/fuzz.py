@@ -15,8 +15,8 @@ from cyclopts import Parameter
 
 from surefoot.cli.arguments import Json, StatesFile, TaskArguments, TaskSource, checked_options
 from surefoot.cli.policy_arguments import PolicyArguments
-from surefoot.errors import InputError, nearest_hint, printable, quoted
-from surefoot.options import FuzzOptions, whole
+from surefoot.errors import InputError, printable, quoted
+from surefoot.options import FuzzOptions, check_word, whole
 from surefoot.results import RESULT_WORDS, RESULTS, counted
 
 if TYPE_CHECKING:
@@ -70,8 +70,8 @@ class FuzzArguments(FuzzOptions):
 
         values = {field.name: getattr(self, field.name) for field in fields(FuzzOptions)}
         options = checked_options(FuzzOptions(**values))
-        _check_word("--bias", options.bias, BIASES)
-        _check_word("--perturb", options.perturb, PERTURBATIONS)
+        check_word("--bias", options.bias, BIASES)
+        check_word("--perturb", options.perturb, PERTURBATIONS)
         for name in ("runs", "workers", "changes"):
             if getattr(options, name) == 0:
                 raise InputError("bad-option", f"--{name} must be at least 1")
@@ -82,15 +82,6 @@ class FuzzArguments(FuzzOptions):
                 hint="give --perturb values, actions or both",
             )
         return options
-
-
-def _check_word(option: str, given: str, known: tuple[str, ...]) -> None:
-    if given not in known:
-        raise InputError(
-            "bad-option",
-            f"{option} must be one of {', '.join(known)}, not {quoted(given)}",
-            hint=nearest_hint(given, known),
-        )
 
 
 def fuzz(
@@ -291,20 +282,21 @@ def _hints(result: FuzzResult, options: FuzzOptions) -> list[str]:
     """Return what was cut, and which option helps."""
     found = []
     done = sum(result.counts.values())
-    if result.stopped:
-        limits = {
-            "seconds": (f"{options.max_seconds:,g} seconds", "--max-seconds"),
-            "memory": (f"{options.memory_mb:,} MB", "--memory-mb"),
-        }
-        limit, option = limits.get(result.stopped, (result.stopped, "the limit"))
+    reasons = _cut_reasons(result)
+    if result.stopped == "seconds":
         text = f"{done:,} of {counted(options.runs, 'run')} were done"
-        found.append(f"cut: {limit} were not enough, {text}; raise {option} or --workers")
+        limit = f"{options.max_seconds:,g} seconds"
+        found.append(f"cut: {limit} were not enough, {text}; raise --max-seconds or --workers")
+    if count := reasons["memory"]:
+        limit = f"{options.memory_mb:,} MB"
+        found.append(
+            f"cut: {counted(count, 'run')} for lack of memory ({limit}); raise --memory-mb"
+        )
     if count := result.counts.get("inapplicable", 0):
         found.append(
             f"{counted(count, 'run')} stopped where the policy's choice is not applicable; without "
             "--unfiltered it takes the best applicable one"
         )
-    reasons = _cut_reasons(result)
     if count := reasons["steps"]:
         steps = counted(options.max_steps, "step")
         found.append(f"cut: {counted(count, 'run')} after {steps}; raise --max-steps")

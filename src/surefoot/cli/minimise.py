@@ -71,10 +71,12 @@ def minimise(
     check_seconds: float
         say that the new finding is unchecked if checking it takes longer
     """
+    from surefoot.cli.checking import seconds_to_check
     from surefoot.cli.output import document, json_text
     from surefoot.cli.progress import Progress
 
     options = checked_options(options)
+    seconds_to_check(check_seconds, no_check=False)
     begin = time.perf_counter()
     with redirect_stdout(sys.stderr), Progress("reading the task"):
         from surefoot.cli.replay import policy_of, task_of

@@ -162,12 +162,17 @@ class PropagateUnsafeBdd:
     # -- evidence ----------------------------------------------------------------------------
 
     def certificate(
-        self, state: bytes, *, max_seconds: float = math.inf, max_bytes: int = 0
+        self,
+        state: bytes,
+        *,
+        max_seconds: float = math.inf,
+        max_bytes: int = 0,
+        max_states: int = 0,
     ) -> dict[str, Any]:
         """Return the certificate of a state on which ``decide`` said safe or unsafe.
 
         ``states`` are the packed states with an entry and the one in question. Ranks are layers.
-        If time runs out there is only ``stopped``. ``max_bytes`` is not looked at.
+        If time runs out there is only ``stopped``. Other limits are not looked at.
         """
         self._budget = _Budget(max_seconds)
         try:

@@ -18,6 +18,7 @@ from surefoot.tasks.python_task import PythonTask
 from surefoot.tasks.task import Task
 
 ProgressCallback = Callable[[int, int, int, int, float], object]
+MAX_ENTRIES = 5_000_000  # of a certificate
 COSTS = ("expanded", "pairs", "outcomes", "seconds")
 
 
@@ -89,8 +90,14 @@ class Engine:
             packed,
             max_seconds=options.max_seconds,
             max_bytes=options.max_bytes,
+            max_states=MAX_ENTRIES,
             **chosen,
         )
+        if made.get("stopped") == "states":
+            raise OutOfBudget(
+                "certificate-too-large",
+                f"the certificate has more than {MAX_ENTRIES:,} entries: nobody could check it",
+            )
         if made.get("stopped"):
             raise OutOfBudget(
                 f"out-of-{made['stopped']}", f"ran out of {made['stopped']} making the certificate"

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from surefoot.certificates import Certificate
 
 
+SHOWN_FAULTS = 10  # faults of a FaultsResult as text
+
+
 @dataclass(frozen=True)
 class Certificates:
     """The evidence for a fault: the outcome is unsafe, and with each alternative the state is safe.
@@ -150,7 +153,7 @@ class Unknown(Result):
         return f"unknown ({self.reason}): the {self.what} {self.state}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FaultsResult(Result):
     """Faults, bugs and unknowns of failing runs, each once.
 
@@ -204,4 +207,10 @@ class FaultsResult(Result):
         }
 
     def __str__(self) -> str:
-        return "\n".join([*map(str, self.faults), *map(str, self.unknown), self.summary_text])
+        shortest = sorted(self.faults, key=lambda fault: fault.run.steps)[:SHOWN_FAULTS]
+        more = len(self.faults) - len(shortest)
+        lines = [*map(str, shortest), *([f"... and {more:,} more faults"] if more else [])]
+        return "\n".join([*lines, *map(str, self.unknown[:SHOWN_FAULTS]), self.summary_text])
+
+    def __repr__(self) -> str:
+        return f"<FaultsResult {self.summary_text}>"

@@ -21,6 +21,7 @@ RESULT_WORDS = {
 }
 """how runs end, for people"""
 RESULTS = tuple(RESULT_WORDS)
+SHOWN_RUNS = 3  # failing runs of a FuzzResult as text
 
 
 @dataclass(frozen=True)
@@ -172,7 +173,7 @@ class SimulateResult(Result):
         return "\n".join([*map(str, self.runs), self.summary_text])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FuzzResult(Result):
     """What fuzzing found.
 
@@ -241,7 +242,13 @@ class FuzzResult(Result):
         return {"runs": runs, "summary": self.summary}
 
     def __str__(self) -> str:
-        return "\n".join([*map(str, self.failing), self.summary_text])
+        shortest = sorted(self.failing, key=lambda run: run.steps)[:SHOWN_RUNS]
+        more = len(self.failing) - len(shortest)
+        lines = [*map(str, shortest), *([f"... and {more:,} more failing runs"] if more else [])]
+        return "\n".join([*lines, self.summary_text])
+
+    def __repr__(self) -> str:
+        return f"<FuzzResult {self.summary_text}>"
 
 
 @dataclass(frozen=True)
@@ -252,7 +259,7 @@ class EvaluateResult(Result):
     may fail from ``unsafe``. ``exhaustive`` of them were decided by enumeration of what the policy
     can reach; for the others some runs were tried: ``unsafe`` counts those where one failed, so
     ``unsafe_fraction`` is then a lower bound. ``goal`` of ``runs`` runs, one from each start state,
-    reached the goal.
+    reached the goal; ``ends`` says how many ended how.
     """
 
     unsafe_fraction: float
@@ -267,6 +274,12 @@ class EvaluateResult(Result):
     states: int
     seconds: float
     stopped: str | None = None
+    ends: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def ends_text(self) -> str:
+        """How the runs ended, in words: ``3 goal, 2 dead end``."""
+        return ", ".join(f"{n:,} {RESULT_WORDS[r]}" for r in RESULTS if (n := self.ends.get(r, 0)))
 
     @property
     def is_exact(self) -> bool:

@@ -1,0 +1,293 @@
+"""Findings: a failing run with what is wrong on it, in one file that somebody else can check.
+
+A :class:`Finding` is of one of three kinds: a ``fault``, a ``bug``, or a ``run`` alone. ``check``
+hands all of it to the checker. Its file is one JSON object:
+
+* ``surefoot`` (version), ``finding`` (version of the format: 1), ``kind``
+* ``task``: as in certificates; ``policy``: name, sha256, interface (a file or what stands in one),
+  unfiltered. A path is as it was given: it begins in the current directory, or where the finding is
+* ``run``: number, seed, ``known_reachable``, ``made`` if the start was made, ``variables``, the
+  ``actions``, and the ``states``, each the values of the variables in their order
+* ``fault``: step, state, action, an unsafe outcome, the alternatives, those of them that are
+  ``uncertified``, ``more_unknown`` if others may be safe, radius, and deviations (a number, "inf"
+  or null); ``bug``: step, state, radius, deviations
+* ``certificates`` of a fault: ``outcome``, ``alternatives`` by name, ``deviations``; of a bug:
+  ``state``, ``deviations``. That deviations are a number takes two: enough, and one fewer is not
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from surefoot import __version__, checker
+from surefoot.certificates import (
+    FASTEST_CHECK,
+    TASK_MEMBERS,
+    checkers_policy,
+    model_of,
+    run_checker,
+    write_pieces,
+)
+from surefoot.errors import InputError, OutOfBudget, printable, shown
+from surefoot.files import read_json
+from surefoot.findings.making import VERSION, finding_of
+from surefoot.findings.runs import AnyTask, run_from, run_in
+from surefoot.findings.sources import (
+    check_same_policy,
+    check_same_task,
+    never_stuck,
+    policy_again,
+    task_again,
+)
+from surefoot.findings.writing import (
+    all_actions,
+    content_pieces,
+    num_certificates,
+    num_entries,
+    plain_content,
+)
+from surefoot.policies import Policy, as_policy
+from surefoot.results import Run
+from surefoot.tasks import require_task
+
+__all__ = [
+    "Finding",
+    "check_same_policy",
+    "check_same_task",
+    "finding_from",
+    "finding_of",
+    "read_finding",
+    "run_from",
+]
+
+KINDS = ("fault", "bug", "run")
+
+
+class Finding:
+    """A failing run of a policy, and the fault or bug on it.
+
+    Make one with :func:`finding_of`, or read one with :func:`read_finding`. ``kind`` is ``fault``,
+    ``bug`` or ``run``; ``steps`` is the length of the run. One that was read knows its task and
+    policy by name only.
+    """
+
+    def __init__(
+        self,
+        content: Mapping[str, Any],
+        *,
+        task: AnyTask | None = None,
+        policy: Policy | None = None,
+        file: Path | None = None,
+    ) -> None:
+        self.content = content
+        self.task = task
+        self.policy = policy
+        self.file = file
+
+    @property
+    def kind(self) -> str:
+        """What was found: a fault, a bug, or a run alone."""
+        return str(self.content["kind"])
+
+    @property
+    def claim(self) -> str:
+        """The kind, which begins the name of the file."""
+        return self.kind
+
+    @property
+    def about(self) -> Mapping[str, Any]:
+        """The fault or the bug as plain data; empty for a run alone."""
+        found: Mapping[str, Any] = self.content.get(self.kind, {}) if self.kind != "run" else {}
+        return found
+
+    @property
+    def radius(self) -> int | None:
+        """Within how many differences from the policy states are safe; None for any policy."""
+        return self.about.get("radius")
+
+    @property
+    def steps(self) -> int:
+        """How many steps the run has."""
+        return len(self.content["run"]["actions"])
+
+    @property
+    def size(self) -> int:
+        """How many certificates there are."""
+        return num_certificates(self.content)
+
+    @property
+    def num_entries(self) -> int:
+        """How many steps, choices and ranks there are to check."""
+        return 1 + self.steps + num_entries(self.content)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the content of the finding's file."""
+        return plain_content(self.content)
+
+    def question(self) -> dict[str, Any]:
+        """Return what the finding is about, without the evidence and without the way there."""
+        run, about = self.content["run"], self.about
+        content = {name: self.content[name] for name in ("kind", "task")}
+        content["policy"] = {name: self.content["policy"][name] for name in ("name", "sha256")}
+        content["variables"] = run["variables"]
+        if self.kind == "run":
+            return {**content, "states": run["states"], "actions": run["actions"]}
+        wanted = ("state", "action", "radius")
+        return {**content, **{name: about[name] for name in wanted if name in about}}
+
+    def pieces(self) -> Iterator[str]:
+        """Return the JSON text of the finding, piece by piece."""
+        return content_pieces(self.content)
+
+    def write(self, path: str | Path) -> None:
+        """Write the finding as a JSON file, which is there completely or not at all.
+
+        Raises InputError (``file-exists``) rather than to replace a file that is no finding.
+        """
+        file = Path(path)
+        if file.exists() and not _is_finding(file):
+            raise InputError("file-exists", "a file that is no finding is there", file=str(path))
+        write_pieces(file, self.pieces(), what="finding")
+
+    def check(
+        self,
+        task: AnyTask | None = None,
+        policy: Any = None,
+        *,
+        max_seconds: float | None = None,
+        recompute: bool = True,
+    ) -> None:
+        """Return if the checker accepts everything in the finding.
+
+        Task and policy are found by name if they are not given. The policy's decisions are asked
+        for again unless ``recompute`` is False; then those of the finding are taken. Raises
+        CertificateRejected, OutOfBudget, and InputError if task or policy are not those of the
+        finding.
+        """
+        task = self.find_task(task)
+        check_same_task(self, task)
+        who = self.find_policy(task, policy) if recompute else None
+        if who is not None:
+            check_same_policy(self, who)
+        asked = None if who is None else never_stuck(checkers_policy(task, who))
+        if max_seconds is not None and self.num_entries > FASTEST_CHECK * max_seconds:
+            raise OutOfBudget(
+                "out-of-seconds", f"the finding cannot be checked within {max_seconds:,.3g} seconds"
+            )
+        content = self.to_dict()
+        model = model_of(task, all_actions(content))
+        run_checker(checker.check_finding, model, content, asked, max_seconds)
+
+    def run(self, task: AnyTask) -> Run:
+        """Return the run, in states of this task. Raises InputError if they are none of them.
+
+        Whether the task has its actions, and the run fails, is not asked: see ``replay``.
+        """
+        return run_in(self.content["run"], task, file=self.file)
+
+    def find_task(self, given: AnyTask | None = None) -> AnyTask:
+        """Return the task given, or that of the finding. Raises InputError if it cannot be found,
+        or if finding it would run code.
+        """
+        if given is not None:
+            return require_task(given)
+        return self.task if self.task is not None else task_again(self)
+
+    def find_policy(self, task: AnyTask, given: Any = None) -> Policy:
+        """Return the policy given, or that of the finding, as ``find_task`` does."""
+        if given is not None:
+            return as_policy(given, task)
+        is_own = self.policy is not None and self.policy.task is task
+        return self.policy if is_own and self.policy is not None else policy_again(self, task)
+
+    def __str__(self) -> str:
+        names = (self.content["task"]["name"], self.content["policy"]["name"])
+        task, policy = (printable(str(name)) for name in names)
+        return f"{self.kind} of policy {policy} on {task}, a run of {self.steps:,} steps"
+
+    def __repr__(self) -> str:
+        return f"<Finding: {self}>"
+
+
+def read_finding(path: str | Path) -> Finding:
+    """Return the finding of a file, of which only the frame is checked; ``check`` does the rest.
+
+    Raises InputError if the file is no finding (``not-a-finding``), or of another version
+    (``finding-version``).
+    """
+    return finding_from(read_json(path), path)
+
+
+def finding_from(content: Any, path: str | Path) -> Finding:
+    """Return the finding that was read from a file."""
+    if not isinstance(content, dict) or "finding" not in content:
+        raise _no_finding(path, "the file is not a finding")
+    version = content["finding"]
+    if version != VERSION or isinstance(version, bool):
+        raise InputError(
+            "finding-version",
+            f"this is a finding of version {shown(version)}",
+            file=str(path),
+            hint=f"Surefoot {__version__} reads version {VERSION}",
+        )
+    kind = content.get("kind")
+    if kind not in KINDS:
+        raise _no_finding(path, f"there are no findings of kind {shown(kind)}")
+    _check_frame(content, path)
+    return Finding(content, file=Path(path))
+
+
+FRAME: dict[str, dict[str, Any]] = {
+    "task": TASK_MEMBERS,
+    "policy": {
+        "name": str,
+        "sha256": str | None,
+        "interface": str | dict | None,
+        "unfiltered": bool,
+    },
+    "run": {
+        "run": int,
+        "seed": int,
+        "known_reachable": bool,
+        "variables": list,
+        "actions": list,
+        "states": list,
+    },
+    "fault": {"step": int, "state": list, "action": str, "outcome": list, "alternatives": list},
+    "bug": {"step": int, "state": list},
+    "certificates": {},
+}
+"""the members that every finding has, and those of its kind"""
+
+
+def _check_frame(content: dict[str, Any], path: str | Path) -> None:
+    kind = content["kind"]
+    if kind == "run" and "certificates" in content:
+        raise _no_finding(path, "a run needs no certificates, but the finding has some")
+    more = () if kind == "run" else (kind, "certificates")
+    for name in ("task", "policy", "run", *more):
+        member = content.get(name)
+        if not isinstance(member, dict):
+            raise _no_finding(path, f"the finding has no {name}")
+        for key, type_ in FRAME[name].items():
+            value = member.get(key)
+            is_number = type_ is int and isinstance(value, bool)
+            if key not in member or not isinstance(value, type_) or is_number:
+                raise _no_finding(path, f"the finding has no {key} of the {name}")
+    radius = content[kind].get("radius") if kind != "run" else None
+    if radius is not None and (type(radius) is not int or radius < 0):
+        raise _no_finding(path, f"the radius is {shown(radius)}")
+
+
+def _no_finding(path: str | Path, message: str) -> InputError:
+    return InputError("not-a-finding", message, file=str(path))
+
+
+def _is_finding(file: Path) -> bool:
+    try:
+        read_finding(file)
+    except InputError as error:
+        return error.code == "finding-version"
+    return True
