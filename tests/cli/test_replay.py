@@ -66,7 +66,7 @@ def test_another_policy(surefoot: Surefoot, finding: str, tmp_path: Path) -> Non
     assert (done.code, done.err) == (0, "")
     assert done.out == (
         "lamp, policy mended.jsonl\n"
-        "does not fail any more: at step 3 of 3 steps, in x=2\n"
+        "does not fail any more: at step 3 of 3, in x=2\n"
         "  the policy now decides on stay; it was up\n"
     )
     document = surefoot("replay", finding, "--policy", "mended.jsonl", "--json").document

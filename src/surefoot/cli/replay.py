@@ -149,7 +149,7 @@ def _print(finding: Finding, policy: Policy, result: ReplayResult) -> None:
     if result.still_fails:
         out.print(Text.assemble(("still fails", "bold red"), f" after {steps}, in {state}"))
         return
-    ends = f" any more: at step {(result.step or 0) + 1} of {steps}, in {state}"
+    ends = f" any more: at step {(result.step or 0) + 1} of {result.steps:,}, in {state}"
     out.print(Text.assemble(("does not fail", "bold green"), ends))
     if result.reason is not None:
         out.print(f"  {printable(result.reason, 2000)}")

@@ -51,7 +51,7 @@ def check_same_policy(finding: Finding, policy: Policy) -> None:
             f"the finding is about a policy with SHA-256 {quoted(said['sha256'][:12] + '...')}, "
             f"but {quoted(policy.name)} has {quoted(policy.sha256[:12] + '...')}",
             file=_file_text(finding),
-            hint="the policy has changed since; replay tells whether it still fails",
+            hint="it has changed since; try the new one: surefoot replay FINDING --policy POLICY",
         )
 
 
@@ -79,7 +79,7 @@ def task_again(finding: Finding) -> AnyTask:
             "finding-no-task",
             "the finding does not say where its task is from",
             file=file,
-            hint="give the task",
+            hint="give the task: surefoot replay FINDING TASK",
         )
     source = Source(text=text)
     if source.runs_code:
@@ -87,7 +87,7 @@ def task_again(finding: Finding) -> AnyTask:
             "finding-runs-code",
             f"the task is {quoted(text)}, and reading it would run that file",
             file=file,
-            hint="if you trust it, give the task yourself",
+            hint="if you trust it, give the task: surefoot replay FINDING TASK",
         )
     more = _task_options(options, finding)
     return load_task(text if source.is_domain else _found(text, finding), **more)
@@ -153,7 +153,7 @@ def policy_again(finding: Finding, task: AnyTask) -> Policy:
             "unknown-policy",
             f"there is no policy file {quoted(name)}",
             file=file,
-            hint="give the policy",
+            hint="give the policy: surefoot replay FINDING --policy POLICY",
         )
     if path.suffix == ".jsonl":
         return load_policy(path, task)
