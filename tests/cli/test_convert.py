@@ -22,6 +22,7 @@ def net(tmp_path: Path) -> Path:
     """A network for the lamp: one input, two outputs."""
     file = tmp_path / "net.nnet"
     file.write_text(nnet_text(NETWORK))
+    (tmp_path / "net.safetensors").write_bytes(safetensors.to_bytes(NETWORK))
     return file
 
 
@@ -68,7 +69,11 @@ def test_pickles_need_trust(surefoot: Surefoot, tmp_path: Path) -> None:
 
 BAD = {
     "no output": (["net.nnet"], "out"),
-    "a network as JSON": (["net.nnet", "-o", "new.json"], "*.safetensors"),
+    "a network as JSON": (
+        ["net.nnet", "-o", "new.json"],
+        "surefoot convert net.nnet -o new.safetensors",
+    ),
+    "onto itself": (["net.safetensors", "-o", "net.safetensors"], "the file that is read"),
     "unknown activation": (["net.nnet", "-o", "new.safetensors", "--activation", "x"], "there are"),
     "no such file": (["nett.nnet", "-o", "new.safetensors"], "net.nnet"),
     "no time": (["net.nnet", "-o", "new.safetensors", "--max-seconds", "0"], "--max-seconds"),
@@ -81,6 +86,15 @@ def test_bad_options(surefoot: Surefoot, net: Path, case: str) -> None:
     done = surefoot("convert", *arguments)
     assert (done.code, done.out) == (2, "")
     assert text in done.err
+
+
+def test_positions_of_actions_are_told(surefoot: Surefoot, tmp_path: Path) -> None:
+    trees = pytest.importorskip("sklearn.tree", reason="scikit-learn is not installed")
+    fitted = trees.DecisionTreeClassifier().fit([[0.0], [1.0], [2.0], [3.0]], [0, 2, 3, 4])
+    (tmp_path / "tree.pkl").write_bytes(pickle.dumps(fitted))
+    done = surefoot("convert", "tree.pkl", "-o", "tree.json", "--trust")
+    assert done.code == 0, done.err
+    assert done.out.splitlines()[2:] == ["  outputs  4: actions 0, 2, 3, 4 of the task"]
 
 
 def test_torch_file(surefoot: Surefoot, tmp_path: Path) -> None:

@@ -84,6 +84,7 @@ PICKLES = {
     "compressed by zlib": lambda c, t: zlib.compress(pickle.dumps(Canary(c))),
 }
 SUFFIXES = (".pt", ".pth", ".pkl", ".pickle", ".joblib", ".zip", ".bin", ".ckpt", ".PTH")
+ESTIMATORS = (".pkl", ".pickle", ".joblib")  # mostly trees
 MISLEADING = (".nnet", ".onnx", ".safetensors", ".json", ".ubj", ".txt", ".jani2nnet", "", ".jsonl")
 
 
@@ -96,7 +97,8 @@ def test_pickles_are_never_opened(tmp_path: Path, kind: str, suffix: str) -> Non
     error = refused(file)
     if suffix in SUFFIXES:
         assert error.code == "policy-is-pickle"
-        assert f"surefoot convert {file} -o policy.safetensors --trust" in (error.hint or "")
+        new = "policy.json" if suffix in ESTIMATORS else "policy.safetensors"
+        assert f"surefoot convert {file} -o {new} --trust" in (error.hint or "")
     with pytest.raises(SurefootError) as caught:
         convert(file, tmp_path / "new.safetensors")
     assert caught.value.exit_code == 2

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from surefoot import _core
-from surefoot.errors import InputError, Unsupported, nearest_hint, quoted, shown
+from surefoot.errors import InputError, Unsupported, nearest_hint, printable, quoted, shown
 from surefoot.options import MAX_INT, whole
 from surefoot.policies.callables import (
     Batched,
@@ -160,9 +160,16 @@ def as_policy(
 def _made_of(
     thing: Any, task: Task | PythonTask, *, name: str, interface: Any, unfiltered: bool | None
 ) -> Policy:
-    from surefoot.policies.fitted import loaded_of
+    from surefoot.policies.fitted import model_of
 
-    if (loaded := loaded_of(thing, task)) is not None:
+    if isinstance(thing, type):
+        kind = printable(thing.__name__)
+        raise InputError(
+            "not-a-policy",
+            f"{quoted(kind)} is a class, not a policy",
+            hint=f"give an object of it: {kind}(...)",
+        )
+    if (loaded := model_of(thing)) is not None:
         return _learned(name, task, loaded, interface=interface, unfiltered=unfiltered)
     _refuse_options(name, interface=interface, unfiltered=unfiltered)
     if isinstance(thing, Mapping):

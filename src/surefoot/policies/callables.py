@@ -242,9 +242,12 @@ def _named(
 def _checked_scores(answers: Any, count: int, outputs: int) -> Reals:
     import numpy as np
 
+    if getattr(answers, "requires_grad", False):
+        hint = "return scores.detach(), or compute them under torch.no_grad()"
+        raise _bad_answers("it returned a tensor that requires grad", hint=hint)
     try:
         scores = np.asarray(answers, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RuntimeError):
         raise _bad_answers(f"it returned {shown(answers)}") from None
     if scores.shape != (count, outputs):
         shape = f"({count}, {outputs})"
@@ -254,7 +257,5 @@ def _checked_scores(answers: Any, count: int, outputs: int) -> Reals:
     return scores
 
 
-def _bad_answers(message: str) -> InputError:
-    return InputError(
-        "policy-bad-scores", f"the batch function failed: {message}", hint=SCORES_HINT
-    )
+def _bad_answers(message: str, *, hint: str = SCORES_HINT) -> InputError:
+    return InputError("policy-bad-scores", f"the batch function failed: {message}", hint=hint)

@@ -8,6 +8,7 @@ another format by ``surefoot convert --trust``, in a process of its own.
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from surefoot.errors import InputError, nearest_hint, quoted
-from surefoot.files import read_json
+from surefoot.files import file_bytes, read_json
 from surefoot.policies.interface import (
     KEY,
     Interface,
@@ -25,13 +26,15 @@ from surefoot.policies.interface import (
     interface_from,
     read_interface,
 )
-from surefoot.policies.loaded import file_bytes
 
 if TYPE_CHECKING:
     from surefoot.policies.loaded import Loaded
 
-PICKLES = frozenset({".pt", ".pth", ".pkl", ".pickle", ".joblib", ".zip", ".bin", ".ckpt"})
-"""suffixes of files that are pickles, or zip files with pickles in them"""
+PICKLES = frozenset({".pt", ".pth", ".pkl", ".pickle", ".joblib", ".zip", ".ckpt"})
+"""suffixes of pickles, or of zip files with pickles in them; ``.bin`` may be anything"""
+
+ESTIMATORS = frozenset({".pkl", ".pickle", ".joblib"})
+"""those of them that scikit-learn is saved under: mostly trees"""
 
 SUFFIXES = {
     ".jani2nnet": "jani2nnet",
@@ -58,7 +61,18 @@ _READERS = {
 """what a file is, and the module whose ``read`` reads it"""
 
 KNOWN_FILES = ".jani2nnet, .nnet, .onnx, .safetensors, .ubj, .json, .txt, .jsonl and FILE.py:NAME"
+HEAD_BYTES = 256
 _FIRST_OPCODE = 0x28  # of pickles; lengths in safetensors files have smaller bytes there
+_OLD_PICKLE = re.compile(rb"c[A-Za-z_][\w.]*\n|\([dlcit]|[]})]q\x00|x[\x01\x5e\x9c\xda]")
+"""how pickles of protocols 0 and 1, and those that joblib compressed, begin"""
+
+_LOOKS = {
+    "json": ("JSON", ".json", re.compile(rb"(\xef\xbb\xbf)?\s*\{\s*\"")),
+    "xgboost": ("UBJSON of XGBoost", ".ubj", re.compile(rb"\{[LilIU#$]")),
+    "lightgbm": ("a text file of LightGBM", ".txt", re.compile(rb"tree\r?\n")),
+    "safetensors": ("a safetensors file", ".safetensors", re.compile(rb".{5}\0\0\0\{", re.DOTALL)),
+}
+"""what files look like by their beginning, and what they should be called"""
 
 
 # -- what a file is --------------------------------------------------------------------------
@@ -77,10 +91,11 @@ def kind_of(path: Path) -> str:
 
 
 def _kind_of(path: Path) -> str:
-    head = file_bytes(path, 16)
+    head = file_bytes(path, HEAD_BYTES)
     if is_pickle(path, head):
         raise pickle_error(path)
     kind = SUFFIXES.get(path.suffix.lower())
+    _check_looks(path, kind, head)
     if kind is None:
         hint = nearest_hint(path.suffix, SUFFIXES) if path.suffix else None
         raise InputError(
@@ -91,12 +106,26 @@ def _kind_of(path: Path) -> str:
     return _json_kind(path) if kind == "json" else kind
 
 
+def _check_looks(path: Path, kind: str | None, head: bytes) -> None:
+    """Raise InputError if a file begins like one of another kind than its suffix says."""
+    if kind == "jani2nnet" or (kind in _LOOKS and _LOOKS[kind][2].match(head)):
+        return
+    for what, suffix, begins in _LOOKS.values():
+        if begins.match(head):
+            raise InputError(
+                "unknown-policy-format",
+                f"{quoted(path.name)} looks like {what}",
+                hint=f"if it is that, rename it to {quoted(path.with_suffix(suffix).name)}",
+            )
+
+
 def is_pickle(path: Path, head: bytes) -> bool:
     """Return whether a file is a pickle, or a zip that may hold one, by its name or beginning."""
     is_zip = head.startswith((b"PK\x03\x04", b"PK\x05\x06"))
     has_protocol = len(head) > 2 and head[0] == 0x80 and 2 <= head[1] <= 5
     return (
         path.suffix.lower() in PICKLES
+        or (path.suffix.lower() == ".bin" and _OLD_PICKLE.match(head) is not None)
         or is_zip
         or (has_protocol and head[2] >= _FIRST_OPCODE)
         or head.startswith(b"\x1f\x8b")  # joblib compresses
@@ -105,7 +134,8 @@ def is_pickle(path: Path, head: bytes) -> bool:
 
 def pickle_error(path: Path, *, new: Path | None = None) -> InputError:
     """Return the refusal of a pickle, with the command that converts it."""
-    target = str(new or path.with_suffix(".safetensors").name)
+    suffix = ".json" if path.suffix.lower() in ESTIMATORS else ".safetensors"
+    target = str(new or path.with_suffix(suffix).name)
     return InputError(
         "policy-is-pickle",
         "the file is a pickle, or a zip that holds one: reading it can run any code",
@@ -144,7 +174,8 @@ def given_interface(given: Any) -> InterfaceFile | None:
     if given is None or isinstance(given, InterfaceFile):
         return given
     if isinstance(given, Interface):
-        return InterfaceFile(given)
+        found = interface_from(given.to_dict())
+        return replace(found, interface=replace(found.interface, origin=given.origin))
     if isinstance(given, str | Path):
         return read_interface(given)
     return interface_from(given)
@@ -212,7 +243,9 @@ def with_interface(loaded: Loaded, given: InterfaceFile | None) -> Loaded:
         return loaded
     own = loaded.interface or Interface()
     new = given.interface
-    merged = replace(new, inputs=new.inputs or own.inputs, outputs=new.outputs or own.outputs)
+    merged = replace(new, inputs=new.inputs or own.inputs)
+    if not (new.outputs or new.positions):
+        merged = replace(merged, outputs=own.outputs, positions=own.positions)
     unfiltered = loaded.unfiltered if given.unfiltered is None else given.unfiltered
     files = loaded.files if new.origin.file is None else (*loaded.files, Path(new.origin.file))
     return replace(loaded, interface=merged, unfiltered=unfiltered, files=files)

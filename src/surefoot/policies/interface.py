@@ -70,19 +70,24 @@ class Origin:
 
 @dataclass(frozen=True)
 class Interface:
-    """Inputs and outputs of a policy, in their order; none stands for those of the task."""
+    """Inputs and outputs of a policy, in their order; none stands for those of the task.
+
+    Outputs are names of actions, or ``positions`` among the task's actions that are not silent.
+    Where a policy is held against a task, they are names.
+    """
 
     inputs: tuple[Input, ...] = ()
     outputs: tuple[str, ...] = ()
     origin: Origin = field(default=Origin(), compare=False, repr=False)
+    positions: tuple[int, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the interface as plain data, as it stands in a file."""
         said: dict[str, Any] = {KEY: 1}
         if self.inputs:
             said["inputs"] = [one.to_json() for one in self.inputs]
-        if self.outputs:
-            said["outputs"] = list(self.outputs)
+        if self.outputs or self.positions:
+            said["outputs"] = list(self.outputs or self.positions)
         return said
 
 
@@ -132,8 +137,7 @@ def _interface_from(content: Any, origin: Origin) -> InterfaceFile:
         if not isinstance(content.get(key), str | None):
             raise _bad(f"{key} is text", f"/{key}")
     inputs = [_input(one, f"/inputs/{i}") for i, one in enumerate(_listed(content, "inputs"))]
-    outputs = [_output(one, f"/outputs/{i}") for i, one in enumerate(_listed(content, "outputs"))]
-    interface = Interface(tuple(inputs), tuple(outputs), origin)
+    interface = replace(_outputs(_listed(content, "outputs")), inputs=tuple(inputs), origin=origin)
     return InterfaceFile(interface, content.get("file"), unfiltered, content.get("activation"))
 
 
@@ -162,7 +166,7 @@ def _input(given: Any, place: str) -> Input:
         if key in given
     }
     if numbers.get("scale") == 0.0:
-        raise _bad("scale is not 0", f"{place}/scale")
+        raise _bad("scale must not be 0", f"{place}/scale")
     return Input(given.get("variable"), **numbers)
 
 
@@ -176,10 +180,17 @@ def _number(given: Any, place: str) -> float:
     return number
 
 
-def _output(given: Any, place: str) -> str:
-    if not isinstance(given, str):
-        raise _bad(f"{shown(given)} is no name of an action", place)
-    return given
+def _outputs(given: list[Any]) -> Interface:
+    """Return outputs that are all names of actions, or all their positions."""
+    for i, one in enumerate(given):
+        is_position = isinstance(one, int) and not isinstance(one, bool) and 0 <= one < 2**31
+        if not isinstance(one, str) and not is_position:
+            raise _bad(f"{shown(one)} is no name and no position of an action", f"/outputs/{i}")
+        if isinstance(one, str) != isinstance(given[0], str):
+            raise _bad("outputs are names of actions or positions, not both", f"/outputs/{i}")
+    if given and isinstance(given[0], str):
+        return Interface(outputs=tuple(given))
+    return Interface(positions=tuple(given))
 
 
 def _bad(message: str, place: str, *, hint: str | None = None) -> InputError:
@@ -213,7 +224,7 @@ def bound(
     except InputError as error:
         error.at(file=given.origin.file)
         raise
-    return replace(given, inputs=inputs, outputs=outputs)
+    return replace(given, inputs=inputs, outputs=outputs, positions=())
 
 
 def _bound_inputs(
@@ -278,15 +289,17 @@ def _unknown_variable(name: str, task: Task | PythonTask, place: str) -> InputEr
 def _bound_outputs(
     given: Interface, model: Model, task: Task | PythonTask, hint: str
 ) -> tuple[str, ...]:
-    count = model.num_outputs
+    count, place = model.num_outputs, given.origin.outputs
+    listed = len(given.outputs or given.positions)
     if given.outputs:
-        _check_outputs(given.outputs, task, given.origin.outputs)
-        if len(given.outputs) != count:
-            raise InputError(
-                "policy-wrong-outputs",
-                f"the policy has {count:,} outputs, but the interface lists {len(given.outputs):,}",
-                place=given.origin.outputs,
-            )
+        _check_outputs(given.outputs, task, place)
+    if listed and listed != count:
+        raise InputError(
+            "policy-wrong-outputs",
+            f"the policy has {counted(count, 'output')}, but the interface lists {listed:,}",
+            place=place,
+        )
+    if given.outputs:
         return given.outputs
     if not hasattr(task, "description"):
         raise InputError(
@@ -295,13 +308,34 @@ def _bound_outputs(
             hint=hint,
         )
     actions = tuple(name for name in task.actions if name not in task.silent)
+    if given.positions:
+        return _actions_at(given.positions, actions, place)
     if len(actions) != count:
         raise InputError(
             "policy-wrong-outputs",
-            f"the policy has {count:,} outputs, but the task has {len(actions):,} actions",
+            f"the policy has {counted(count, 'output')}, but the task has "
+            f"{counted(len(actions), 'action')}",
             hint=hint,
         )
     return actions
+
+
+def _actions_at(positions: Sequence[int], actions: Sequence[str], place: str) -> tuple[str, ...]:
+    """Return the actions at positions. Raises InputError if one is not there, or there twice."""
+    seen: set[int] = set()
+    for i, position in enumerate(positions):
+        at = f"{place}/{i}"
+        if not 0 <= position < len(actions):
+            raise InputError(
+                "policy-wrong-outputs",
+                f"there is no action {position:,}: the task has "
+                f"{counted(len(actions), 'action')}, counted from 0",
+                place=at,
+            )
+        if position in seen:
+            raise InputError("duplicate-name", f"action {position:,} is there twice", place=at)
+        seen.add(position)
+    return tuple(actions[position] for position in positions)
 
 
 def _check_outputs(outputs: Sequence[str], task: Task | PythonTask, place: str) -> None:

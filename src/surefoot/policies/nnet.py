@@ -15,8 +15,9 @@ from pathlib import Path
 import numpy as np
 
 from surefoot.errors import InputError, quoted
+from surefoot.files import file_bytes
 from surefoot.policies.interface import Input, Interface
-from surefoot.policies.loaded import Loaded, checked, file_bytes
+from surefoot.policies.loaded import Loaded, checked
 from surefoot.policies.models import Layer, Network, Reals
 
 COMMENT = "//"

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from surefoot.errors import InputError, Unsupported, printable, quoted
-from surefoot.policies.loaded import Loaded, checked, file_bytes
+from surefoot.files import file_bytes
+from surefoot.policies.loaded import Loaded, checked
 from surefoot.policies.models import Layer, Network, Reals
 
 OPERATORS = (

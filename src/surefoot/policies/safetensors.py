@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 
 from surefoot.errors import InputError, Unsupported, nearest_hint, quoted, shown
-from surefoot.files import parse_json
+from surefoot.files import file_bytes, parse_json
 from surefoot.policies.interface import KEY, Interface, interface_from
-from surefoot.policies.loaded import Loaded, checked, file_bytes
+from surefoot.policies.loaded import Loaded, checked
 from surefoot.policies.models import ACTIVATIONS, Layer, Network, Precision, Reals
 
 MAX_HEADER = 2**20
@@ -95,6 +95,8 @@ def content_of(data: bytes) -> Content:
     if len(data) < 8:
         raise _bad("the file is too short for a safetensors file")
     (length,) = struct.unpack("<Q", data[:8])
+    if length > min(MAX_HEADER, len(data) - 8) and data[8:9] != b"{":
+        raise _bad("this is no safetensors file")
     if length > MAX_HEADER:
         raise _bad(f"the header claims {length:,} bytes, at most {MAX_HEADER:,} are read")
     if length > len(data) - 8:
@@ -171,6 +173,8 @@ def _loaded(content: Content, activation: str | None) -> Loaded:
         raise _bad(f"the description is no JSON: {error.message}", "/__metadata__") from None
     if not isinstance(said, dict) or not isinstance(said.get("layers"), list):
         raise _bad("the description lists no layers", "/__metadata__/surefoot")
+    if activation is not None:
+        raise InputError("bad-option", "this file says its activations itself")
     return _described(content, said)
 
 

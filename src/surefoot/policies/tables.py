@@ -61,6 +61,9 @@ def read_table(path: str | Path, task: Task | PythonTask) -> Table:
             # The place of the variable in the model says nothing about this file.
             error.file, error.place = str(path), str(number)
             raise
+    if not decisions:
+        message = "the table has no decisions"
+        raise InputError("bad-policy-table", message, file=str(path), hint=LOOKS_LIKE)
     return Table(b"".join(decisions), list(decisions.values()), sha256_of(path))
 
 

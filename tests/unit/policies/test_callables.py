@@ -105,6 +105,17 @@ def test_bad_answers(case):
     assert error_of(policy.decide_all, low).code == code
 
 
+def test_tensors_that_require_grad():
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    layer = torch.nn.Linear(3, 4)
+    policy = as_policy(batched(lambda rows: layer(torch.tensor(rows).float())), grid(3, 4))
+    error = error_of(policy.decide_all, states(grid(3, 4), 2))
+    assert error.code == "policy-bad-scores"
+    assert ".detach()" in error.hint
+    detached = batched(lambda rows: layer(torch.tensor(rows).float()).detach())
+    as_policy(detached, grid(3, 4)).decide_all(states(grid(3, 4), 2))
+
+
 def test_what_is_no_function():
     assert error_of(batched, 3).code == "not-a-policy"
 

@@ -135,6 +135,15 @@ def test_where_it_cannot_be_written(tmp_path, case):
     assert os.listdir(tmp_path) == ["net.nnet"]
 
 
+def test_why_it_cannot_be_written(tmp_path):
+    file = tmp_path / "net.safetensors"
+    file.write_bytes(to_bytes(NETWORK))
+    error = error_of(convert, file, file)
+    assert "is the file that is read" in error.message and error.hint
+    (tmp_path / "folder.safetensors").mkdir()
+    assert "is a folder" in error_of(convert, file, tmp_path / "folder.safetensors").message
+
+
 def test_files_that_say_their_activation_take_none(tmp_path):
     file = tmp_path / "net.nnet"
     file.write_text(nnet_text(random_network(1, 3, 4, precision="float64")))
@@ -190,7 +199,9 @@ def test_one_actor_among_others(torch):
 def test_q_networks(torch):
     both = {f"q_net.q_net.{name}": tensor for name, tensor in names_of(NETWORK, torch).items()}
     both |= {f"q_net_target.{name}": t * 0 for name, t in names_of(NETWORK, torch).items()}
-    assert same_network(policy_of(both, None).model, NETWORK)
+    loaded = policy_of(both, None)
+    assert same_network(loaded.model, NETWORK)
+    assert "relu is assumed" in loaded.notes[0]
 
 
 def test_actor_without_output_layer(torch):
@@ -214,6 +225,10 @@ def test_scalers_that_are_saved_along(torch):
     loaded = policy_of({"state_dict": names_of(NETWORK, torch), "scaler": scaler}, None)
     assert [one.mean for one in loaded.interface.inputs] == list(scaler.mean_)
     assert [one.scale for one in loaded.interface.inputs] == list(scaler.scale_)
+    kept = sklearn.StandardScaler(with_mean=False).fit(scaler.mean_ + np.eye(3))
+    loaded = policy_of({"state_dict": names_of(NETWORK, torch), "scaler": kept}, None)
+    assert [one.mean for one in loaded.interface.inputs] == [0, 0, 0]
+    assert [one.scale for one in loaded.interface.inputs] == list(kept.scale_)
     odd = {"state_dict": names_of(NETWORK, torch), "scaler": "odd"}
     assert isinstance(error_of(policy_of, odd, None), Unsupported)
 
@@ -230,11 +245,10 @@ def test_what_is_no_policy(torch):
 
 
 SAID = {
-    "nothing": ({"policy_kwargs": {}}, "tanh"),
-    "no data": (None, "tanh"),
+    "nothing": ({"policy_kwargs": {}}, None),
+    "no data": (None, None),
     "relu": ({"policy_kwargs": {"activation_fn": "<class 'torch.nn.modules.activation.ReLU'>"}},
              "relu"),
-    "q network": ({"policy_class": {"__module__": "stable_baselines3.dqn.policies"}}, "relu"),
 }  # fmt: skip
 
 
@@ -324,17 +338,35 @@ def test_errors_of_the_child_arrive(tmp_path, torch):
     assert os.listdir(tmp_path) == ["net.pth"]
 
 
-def test_stable_baselines_zip(tmp_path, torch):
+def write_zip(file, tensors, data, torch):
+    """Write a zip as Stable-Baselines3 does."""
     weights = io.BytesIO()
-    torch.save(actor(NETWORK, torch), weights)
+    torch.save(tensors, weights)
+    with zipfile.ZipFile(file, "w") as made:
+        made.writestr("data", json.dumps(data))
+        made.writestr("policy.pth", weights.getvalue())
+
+
+def test_stable_baselines_zip(tmp_path, torch):
     file = tmp_path / "best_model.zip"
     relu = {"activation_fn": "<class 'torch.nn.modules.activation.ReLU'>"}
-    with zipfile.ZipFile(file, "w") as made:
-        made.writestr("data", json.dumps({"policy_kwargs": relu}))
-        made.writestr("policy.pth", weights.getvalue())
+    write_zip(file, actor(NETWORK, torch), {"policy_kwargs": relu}, torch)
     found = trusted(file)
     assert same_network(found.model, NETWORK)
     assert found.loaded.notes == ()
+    write_zip(file, actor(TANH, torch), {"policy_kwargs": {}}, torch)
+    found = trusted(file)
+    assert same_network(found.model, TANH)
+    assert "tanh is assumed" in found.loaded.notes[0]
+
+
+def test_zips_of_q_networks_have_relu_whatever_they_say_about_their_class(tmp_path, torch):
+    tensors = {f"q_net.q_net.{name}": tensor for name, tensor in names_of(NETWORK, torch).items()}
+    file = tmp_path / "dqn.zip"
+    write_zip(file, tensors, {"policy_class": {":type:": "abc"}}, torch)
+    found = trusted(file)
+    assert same_network(found.model, NETWORK)
+    assert "relu is assumed" in found.loaded.notes[0]
 
 
 def test_estimators(tmp_path):
@@ -351,18 +383,62 @@ def test_estimators(tmp_path):
     assert policy.decide_all([task.state(v0=x, v1=0, v2=0) for x in range(10)]) == names
 
 
-def test_estimators_with_numbers_for_classes(tmp_path):
+def classifiers():
+    """Return unfitted classifiers of each library that is installed."""
     trees = pytest.importorskip("sklearn.tree")
-    rows = np.array([[x, 0, 0] for x in range(10)], dtype=float)
-    fitted = trees.DecisionTreeClassifier().fit(rows, [3 if x < 5 else 1 for x in range(10)])
-    (tmp_path / "tree.pkl").write_bytes(pickle.dumps(fitted))
-    out = tmp_path / "tree.json"
-    convert(tmp_path / "tree.pkl", out, trust=True)
-    task = grid(3, 4)
-    assert error_of(load_policy, str(out), task).code == "policy-wrong-outputs"
-    said = {"surefoot_interface": 1, "outputs": ["a1", "a3"]}
-    policy = load_policy(str(out), task, interface=said)
-    assert policy.scores({"v0": 9, "v1": 0, "v2": 0}) == {"a1": 1.0, "a3": 0.0}
+    networks = pytest.importorskip("sklearn.neural_network")
+    found = {
+        "tree": trees.DecisionTreeClassifier(random_state=0),
+        "network": networks.MLPClassifier((4,), max_iter=300, tol=1.0, random_state=0),
+    }
+    for name, how in (("xgboost", {}), ("lightgbm", {"verbose": -1})):
+        library = pytest.importorskip(name)
+        kind = "XGBClassifier" if name == "xgboost" else "LGBMClassifier"
+        found[name] = getattr(library, kind)(n_estimators=3, n_jobs=1, **how)
+    return found
+
+
+@pytest.mark.parametrize("classes", [(0, 2, 3, 4), (0, 1, 2), (1, 3), (4, 5)], ids=str)
+@pytest.mark.parametrize("library", ["tree", "network", "xgboost", "lightgbm"])
+def test_converted_classifiers_decide_as_they_do_in_memory(tmp_path, library, classes):
+    if library == "xgboost" and classes[-1] >= len(classes):
+        pytest.skip("XGBoost takes classes from 0 without gaps only")
+    rng = np.random.default_rng(1)
+    rows = rng.integers(0, 10, (200, 3)).astype(float)
+    labels = np.array(classes)[rows[:, 1].astype(int) % len(classes)]
+    fitted = classifiers()[library].fit(rows, labels)
+    (tmp_path / "model.pkl").write_bytes(pickle.dumps(fitted))
+    out = tmp_path / f"new{'.safetensors' if library == 'network' else '.json'}"
+    made = convert(tmp_path / "model.pkl", out, trust=True)
+    assert made.to_dict()["outputs"] == list(classes)
+    listed = ", ".join(map(str, classes))
+    assert f"outputs  {len(classes)}: actions {listed} of the task" in str(made)
+    task = grid(3, 6)
+    found, wanted = load_policy(str(out), task), as_policy(fitted, task)
+    assert found.interface == wanted.interface
+    assert found.interface.outputs == tuple(f"a{i}" for i in classes)
+    whole = rows.astype(int).tolist()
+    asked = [task.state(dict(zip(task.names, row, strict=True))) for row in whole]
+    assert found.decide_all(asked) == wanted.decide_all(asked)
+    assert found.scores(asked[0]) == wanted.scores(asked[0])
+    small = grid(3, classes[-1])
+    for source in (str(out), fitted):
+        assert error_of(load_policy, source, small).code == "policy-wrong-outputs"
+
+
+@pytest.mark.parametrize("library", ["tree", "xgboost", "lightgbm"])
+def test_what_is_not_fitted(library):
+    error = error_of(as_policy, classifiers()[library], grid(3, 4))
+    assert (type(error), error.code) == (InputError, "policy-not-fitted")
+
+
+@pytest.mark.parametrize("classes", [(-1, 1), (False, True)], ids=str)
+def test_classes_that_are_no_positions(classes):
+    lightgbm = pytest.importorskip("lightgbm")
+    rows = np.random.default_rng(1).integers(0, 10, (100, 3)).astype(float)
+    labels = np.array(classes)[(rows[:, 0] > 4).astype(int)]
+    fitted = lightgbm.LGBMClassifier(n_estimators=2, verbose=-1, n_jobs=1).fit(rows, labels)
+    assert error_of(as_policy, fitted, grid(3, 2)).code == "policy-wrong-classes"
 
 
 def test_classes_of_other_libraries():
@@ -410,6 +486,57 @@ def test_other_pickles(tmp_path):
     assert error_of(trusted, tmp_path / "odd.pkl").code == "policy-pickle"
     (tmp_path / "odd.pkl").write_bytes(b"\x80\x04nonsense")
     assert error_of(trusted, tmp_path / "odd.pkl").code == "policy-not-read"
+
+
+def test_pickles_that_end_too_early(tmp_path):
+    pytest.importorskip("joblib")
+    whole = pickle.dumps({"a": list(range(1000))})
+    for cut in (0, 3, len(whole) // 2, len(whole) - 1):
+        (tmp_path / "cut.pkl").write_bytes(whole[:cut])
+        error = error_of(trusted, tmp_path / "cut.pkl")
+        assert error.code == "policy-not-read"
+        reason = error.message.removeprefix("the file cannot be read: ").strip()
+        assert len(reason) > 10 and not reason.endswith(":")
+
+
+def test_another_suffix_gives_the_whole_command(tmp_path, torch):
+    trees = pytest.importorskip("sklearn.tree")
+    fitted = trees.DecisionTreeClassifier().fit([[0.0], [1.0]], [0, 1])
+    (tmp_path / "my tree.pkl").write_bytes(pickle.dumps(fitted))
+    error = error_of(convert, tmp_path / "my tree.pkl", tmp_path / "new.safetensors", trust=True)
+    assert (error.code, error.exit_code) == ("bad-option", 2)
+    assert "trees are written to a file *.json" in error.message
+    assert error.hint == f"surefoot convert '{tmp_path}/my tree.pkl' -o {tmp_path}/new.json --trust"
+    torch.save(names_of(TANH, torch), tmp_path / "net.pt")
+    given = {"trust": True, "activation": "tanh"}
+    error = error_of(convert, tmp_path / "net.pt", tmp_path / "new.json", **given)
+    new = f"-o {tmp_path}/new.safetensors --trust --activation tanh"
+    assert error.hint == f"surefoot convert {tmp_path}/net.pt {new}"
+    (tmp_path / "net.nnet").write_text(nnet_text(random_network(1, 3, 4, precision="float64")))
+    error = error_of(convert, tmp_path / "net.nnet", tmp_path / "new.json")
+    expected = f"surefoot convert {tmp_path}/net.nnet -o {tmp_path}/new.safetensors"
+    assert error.hint == expected
+
+
+def test_activations_of_what_has_its_own_or_none(tmp_path, torch):
+    torch.save(torch_sequential(NETWORK), tmp_path / "whole.pt")
+    error = error_of(trusted, tmp_path / "whole.pt", activation="tanh")
+    assert (error.code, error.message) == ("bad-option", "the module says its activations itself")
+    (tmp_path / "ours.safetensors").write_bytes(to_bytes(NETWORK))
+    error = error_of(trusted, tmp_path / "ours.safetensors", activation="tanh")
+    assert (error.code, error.message) == ("bad-option", "this file says its activations itself")
+
+
+def test_trees_have_no_activation(tmp_path):
+    trees = pytest.importorskip("sklearn.tree")
+    fitted = trees.DecisionTreeClassifier().fit([[0.0], [1.0]], [0, 1])
+    (tmp_path / "tree.pkl").write_bytes(pickle.dumps(fitted))
+    out = tmp_path / "tree.json"
+    convert(tmp_path / "tree.pkl", out, trust=True)
+    for file in (tmp_path / "tree.pkl", out):
+        again = tmp_path / "again.json"
+        error = error_of(convert, file, again, trust=True, activation="tanh")
+        assert (error.code, error.message) == ("bad-option", "trees have no activation")
 
 
 class Runs:

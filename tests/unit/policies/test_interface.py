@@ -180,7 +180,10 @@ BAD = {
     "mean is text": (feeding(inputs=[{"variable": "x", "mean": "2"}]), "/inputs/0/mean"),
     "constant is too large": (feeding(inputs=[{"constant": 10**400}]), "/inputs/0/constant"),
     "unknown key of an input": (feeding(inputs=[{"variabel": "x"}]), "/inputs/0/variabel"),
-    "output is a number": (feeding(outputs=[0]), "/outputs/0"),
+    "output is negative": (feeding(outputs=[0, -1]), "/outputs/1"),
+    "output is no whole number": (feeding(outputs=[0.0]), "/outputs/0"),
+    "output is true": (feeding(outputs=[0, True]), "/outputs/1"),
+    "outputs are names and positions": (feeding(outputs=["a0", 1]), "/outputs/1"),
     "unfiltered is text": (feeding(unfiltered="no"), "/unfiltered"),
     "file is a number": (feeding(file=3), "/file"),
 }
@@ -199,6 +202,9 @@ UNFIT = {
     "unknown variable": ({"inputs": ["v0", "v9", "v1"]}, "unknown-variable", "/inputs/1"),
     "unknown action": ({"outputs": ["a0", "a1", "a2", "b"]}, "unknown-action", "/outputs/3"),
     "twice": ({"outputs": ["a0", "a1", "a2", "a0"]}, "duplicate-name", "/outputs/3"),
+    "no such position": ({"outputs": [0, 1, 4, 2]}, "policy-wrong-outputs", "/outputs/2"),
+    "position twice": ({"outputs": [0, 1, 2, 1]}, "duplicate-name", "/outputs/3"),
+    "too few positions": ({"outputs": [3]}, "policy-wrong-outputs", "/outputs"),
     "too few inputs": ({"inputs": ["v0"]}, "policy-wrong-inputs", "/inputs"),
     "too few outputs": ({"outputs": ["a0"]}, "policy-wrong-outputs", "/outputs"),
 }
@@ -211,6 +217,50 @@ def test_interfaces_that_do_not_fit_the_task(file, tmp_path, case):
     other.write_text(json.dumps(feeding(**said)))
     error = error_of(load_policy, str(file), grid(3, 4))
     assert (error.code, error.place, error.file) == (code, place, str(other))
+
+
+def test_outputs_are_positions_among_the_actions_that_are_not_silent():
+    d = Description("silent")
+    d.int("x", 0, 3, initial=0)
+    for name in ("one", "two", "three"):
+        d.edge(name, outcomes=[{}])
+    d.silent.append("tau")
+    task = d.compile()
+    said = feeding(outputs=[2, 0])
+    network = random_network(5, 1, 2)
+    for given in (said, interface_from(said).interface, Interface(outputs=(2, 0))):
+        policy = as_policy(network, task, interface=given)
+        assert policy.interface.outputs == ("three", "one")
+        assert policy.interface.positions == ()
+    assert interface_from(said).interface.to_dict() == said
+    last = feeding(outputs=[2, 3])
+    error = error_of(as_policy, network, task, interface=last)
+    assert (error.code, error.place) == ("policy-wrong-outputs", "/outputs/1")
+
+
+def test_positions_are_nothing_in_a_task_that_python_defines():
+    error = error_of(
+        as_policy, NETWORK, PythonTask(Walk()), interface=feeding(outputs=[0, 1, 2, 3])
+    )
+    assert error.code == "policy-wrong-outputs"
+    assert "known only as they are met" in error.message
+
+
+def test_given_outputs_replace_positions_and_positions_names(tmp_path):
+    path = tmp_path / "net.safetensors"
+    path.write_bytes(to_bytes(NETWORK, Interface(positions=(3, 2, 1, 0))))
+    task = grid(3, 4)
+    assert load_policy(str(path), task).interface.outputs == ("a3", "a2", "a1", "a0")
+    names = feeding(outputs=["a1", "a0", "a2", "a3"])
+    assert load_policy(str(path), task, interface=names).interface.outputs[0] == "a1"
+    path.write_bytes(to_bytes(NETWORK, interface_from(names).interface))
+    given = load_policy(str(path), task, interface=feeding(outputs=[2, 1, 0, 3]))
+    assert given.interface.outputs == ("a2", "a1", "a0", "a3")
+
+
+def test_a_scale_of_zero_is_named():
+    error = error_of(interface_from, feeding(inputs=[{"variable": "x", "scale": 0}]))
+    assert error.message == "scale must not be 0"
 
 
 def test_policies_without_scores_take_none():

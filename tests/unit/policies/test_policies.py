@@ -75,6 +75,18 @@ def test_callable():
     assert as_policy(policy, task) is policy
 
 
+def test_a_class_is_no_policy():
+    class Mine:
+        def __call__(self, state):
+            return "right"
+
+    with pytest.raises(InputError) as caught:
+        as_policy(Mine, corridor())
+    assert caught.value.code == "not-a-policy"
+    assert "Mine(...)" in caught.value.hint
+    assert as_policy(Mine(), corridor()).decide({"x": 0}) == "right"
+
+
 def test_table():
     task = corridor()
     policy = as_policy({task.state(x=0): "right", task.state(x=1): "left"}, task)

@@ -5,6 +5,8 @@ import pytest
 from tests.support.trees import labelled
 
 from surefoot.errors import InputError, Unsupported
+from surefoot.policies.fitted import model_of
+from surefoot.policies.interface import Interface
 from surefoot.policies.trees.scikit_learn import SUPPORTED, trees_of
 
 NAMES = np.array(["stop", "go", "jump", "duck"])
@@ -46,12 +48,15 @@ def test_names_of_actions_become_outputs(data):
         assert loaded.model.num_outputs == 4
 
 
-def test_positions_of_actions_need_no_names(data):
+def test_positions_of_actions_become_outputs(data):
     from sklearn.tree import DecisionTreeClassifier
 
-    assert trees_of(fitted(DecisionTreeClassifier(), data)).interface is None
-    sparse = trees_of(fitted(DecisionTreeClassifier(), data, np.array([0, 2, 3, 7])))
-    assert (sparse.interface, sparse.model.num_outputs) == (None, 4)
+    for classes in ((0, 1, 2, 3), (0, 2, 3, 7)):
+        estimator = fitted(DecisionTreeClassifier(), data, np.array(classes))
+        assert trees_of(estimator).interface is None
+        loaded = model_of(estimator)
+        assert loaded.interface == Interface(positions=classes)
+        assert loaded.model.num_outputs == 4
 
 
 @pytest.mark.parametrize("classes", [[-1, 0, 1, 2], [False, True, True, True]])
@@ -81,15 +86,11 @@ def test_a_regressor_with_several_outputs(data):
 def unsupported_estimators():
     from sklearn.ensemble import AdaBoostClassifier, HistGradientBoostingClassifier
     from sklearn.linear_model import LogisticRegression
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-    from sklearn.tree import DecisionTreeClassifier
 
     return {
         "HistGradientBoostingClassifier": HistGradientBoostingClassifier(max_iter=2),
         "AdaBoostClassifier": AdaBoostClassifier(n_estimators=2),
         "LogisticRegression": LogisticRegression(max_iter=1000),
-        "Pipeline": make_pipeline(StandardScaler(), DecisionTreeClassifier()),
     }
 
 

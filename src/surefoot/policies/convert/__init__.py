@@ -9,6 +9,7 @@ its place.
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import tempfile
 from dataclasses import dataclass, replace
@@ -16,7 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from surefoot.errors import InputError, Unsupported, quoted
+from surefoot.files import file_bytes
 from surefoot.policies.formats import (
+    HEAD_BYTES,
     given_interface,
     is_pickle,
     kind_of,
@@ -24,8 +27,8 @@ from surefoot.policies.formats import (
     read_policy,
     with_interface,
 )
-from surefoot.policies.interface import InterfaceFile
-from surefoot.policies.loaded import Loaded, file_bytes
+from surefoot.policies.interface import Interface, InterfaceFile
+from surefoot.policies.loaded import Loaded
 from surefoot.policies.tables import sha256_of
 
 if TYPE_CHECKING:
@@ -34,6 +37,9 @@ if TYPE_CHECKING:
 MAX_SECONDS = 300.0
 MEMORY_MB = 8192
 SUFFIX_OF = {"network": ".safetensors", "trees": ".json"}
+WRONG_SUFFIX = "wrong-suffix"
+TREES_HAVE_NONE = "trees have no activation"
+_TREES = ("xgboost", "lightgbm", "veritas", "trees")
 
 
 @dataclass(frozen=True)
@@ -72,16 +78,22 @@ class Converted:
         interface = self.loaded.interface
         inputs, outputs = self.model.num_inputs, self.model.num_outputs
         lines = [f"{self.file}: {self.model}"]
-        names = () if interface is None else interface.outputs
         fed = () if interface is None else [i.variable for i in interface.inputs if i.variable]
         lines.append(f"  inputs   {inputs:,}: {_listed(fed) or 'by position in the task'}")
-        lines.append(f"  outputs  {outputs:,}: {_listed(names) or 'by position in the task'}")
+        lines.append(f"  outputs  {outputs:,}: {_named(interface)}")
         lines += [f"  note: {note}" for note in self.loaded.notes]
         return "\n".join(lines)
 
 
+def _named(interface: Interface | None) -> str:
+    """Return what the outputs are, in words."""
+    if interface is not None and interface.positions:
+        return f"actions {_listed(interface.positions)} of the task"
+    return _listed(() if interface is None else interface.outputs) or "by position in the task"
+
+
 def _listed(names: Any) -> str:
-    some = [quoted(name) for name in list(names)[:8]]
+    some = [quoted(one) if isinstance(one, str) else str(one) for one in list(names)[:8]]
     return ", ".join(some) + (", ..." if len(names) > 8 else "")
 
 
@@ -123,6 +135,13 @@ def convert(
         os.replace(made, out)
     except OSError as error:
         raise _not_written(out, error) from None
+    except InputError as error:
+        if error.code == WRONG_SUFFIX:
+            given_as = interface if isinstance(interface, str | Path) else None
+            options = {"--activation": activation, "--interface": given_as}
+            error.code = "bad-option"
+            error.hint = _command(path, _other(out), trust=trust, options=options)
+        raise
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     return Converted(path, out, sha256_of(out), loaded)
@@ -137,7 +156,8 @@ def write(loaded: Loaded, made: Path, source: Path) -> None:
         raise Unsupported("convert-rules", message, file=str(source))
     if made.suffix != suffix:
         what = "a network is" if kind == "network" else "trees are"
-        raise InputError("bad-option", f"{what} written to a file *{suffix}", file=str(source))
+        message = f"{what} written to a file *{suffix}, not *{made.suffix}"
+        raise InputError(WRONG_SUFFIX, message, file=str(source))
     if kind == "network":
         from surefoot.policies.safetensors import to_bytes
 
@@ -147,6 +167,19 @@ def write(loaded: Loaded, made: Path, source: Path) -> None:
         from surefoot.policies.trees import own
 
         own.write(loaded.model, made, loaded.interface, unfiltered=loaded.unfiltered)  # type: ignore[arg-type]
+
+
+def _other(out: Path) -> Path:
+    (suffix,) = set(SUFFIX_OF.values()) - {out.suffix.lower()}
+    return out.with_suffix(suffix)
+
+
+def _command(path: Path, out: Path, *, trust: bool, options: dict[str, Any]) -> str:
+    """Return the command line that converts a file."""
+    words = ["surefoot", "convert", str(path), "-o", str(out)] + ["--trust"] * trust
+    for name, value in options.items():
+        words += [] if value is None else [name, str(value)]
+    return shlex.join(words)
 
 
 def _with_all_inputs(loaded: Loaded, path: Path) -> Loaded:
@@ -179,12 +212,15 @@ def _check_out(path: Path, out: Path) -> None:
             "bad-option",
             f"{quoted(str(out))} is no file *.safetensors (for networks) or *.json (for trees)",
         )
-    if out.is_dir() or (out.exists() and path.exists() and out.samefile(path)):
-        raise InputError("bad-option", f"{quoted(str(out))} cannot be written to")
+    if out.is_dir():
+        raise InputError("bad-option", f"{quoted(str(out))} is a folder")
+    if out.exists() and path.exists() and out.samefile(path):
+        message = f"{quoted(str(out))} is the file that is read: it is not overwritten"
+        raise InputError("bad-option", message, hint="give the new file another name")
 
 
 def _head(path: Path) -> bytes:
-    return file_bytes(path, 16)
+    return file_bytes(path, HEAD_BYTES)
 
 
 def _scratch(out: Path) -> Path:
@@ -202,12 +238,22 @@ def _not_written(out: Path, error: OSError) -> InputError:
 
 def _read_plain(path: Path, given: InterfaceFile | None, activation: str | None) -> Loaded:
     if activation is not None:
-        if kind_of(path) != "safetensors":
-            raise InputError("bad-option", "this file says its activations itself", file=str(path))
-        from surefoot.policies.interface import Interface
-
+        _check_open(path)
         given = replace(given or InterfaceFile(Interface()), activation=activation)
     return read_policy(path, interface=given)
+
+
+def _check_open(path: Path) -> None:
+    """Raise InputError if a file does not leave the activation open."""
+    kind = kind_of(path)
+    if kind == "safetensors":
+        return
+    message = "this file says its activations itself"
+    if kind in _TREES or kind == "rules":
+        message = TREES_HAVE_NONE if kind in _TREES else "rules have no activation"
+    elif kind == "interface":
+        message = 'an interface says the activation itself: "activation": "tanh"'
+    raise InputError("bad-option", message, file=str(path))
 
 
 def _read_again(made: Path, path: Path) -> Loaded:

@@ -17,7 +17,7 @@ from typing import Any
 
 from surefoot.errors import InputError, OutOfBudget, SurefootError, Unsupported, printable
 from surefoot.files import MAX_BYTES
-from surefoot.policies.convert import write
+from surefoot.policies.convert import TREES_HAVE_NONE, write
 from surefoot.policies.convert.parent import ERROR_FILE
 from surefoot.policies.loaded import Loaded
 
@@ -37,9 +37,17 @@ def main(arguments: list[str]) -> int:
     except MemoryError:
         _leave(OutOfBudget("out-of-memory", "ran out of memory"), Path(made))
     except Exception as error:  # whatever unpickling may raise is a property of the file
-        text = printable(f"{type(error).__name__}: {error}".splitlines()[0], 300)
-        _leave(InputError("policy-not-read", f"the file cannot be read: {text}"), Path(made))
+        message = f"the file cannot be read: {_reason(error)}"
+        _leave(InputError("policy-not-read", message), Path(made))
     return 0
+
+
+def _reason(error: Exception) -> str:
+    """Return the first line of what a library says."""
+    if isinstance(error, EOFError):
+        return "it ends too early"
+    said = str(error).strip().splitlines()
+    return printable(": ".join([type(error).__name__, *said[:1]]), 300)
 
 
 def _leave(error: SurefootError, made: Path) -> None:
@@ -120,8 +128,7 @@ def _stable_baselines(path: Path, activation: str | None) -> Loaded:
         weights = io.BytesIO(_member(file, "policy.pth"))
         data = json.loads(_member(file, "data")) if "data" in file.namelist() else {}
     content, notes = _torch_content(weights)
-    said = activation or activation_in_data(data)
-    loaded = policy_of(content, said, is_default_said=True)
+    loaded = policy_of(content, activation or activation_in_data(data))
     return replace(loaded, notes=(*loaded.notes, *notes))
 
 
@@ -141,7 +148,7 @@ def _unpickled(path: Path) -> Any:
 
 def _estimator(thing: Any, activation: str | None) -> Loaded:
     from surefoot.policies.convert.states import policy_of
-    from surefoot.policies.fitted import class_note, model_of
+    from surefoot.policies.fitted import model_of
 
     if isinstance(thing, dict):
         return policy_of(thing, activation)
@@ -150,9 +157,10 @@ def _estimator(thing: Any, activation: str | None) -> Loaded:
         kind = printable(f"{type(thing).__module__}.{type(thing).__name__}")
         raise Unsupported("policy-pickle", f"the pickle holds an object of {kind}, no known model")
     if activation is not None:
-        raise InputError("bad-option", "this model says its activations itself")
-    note = class_note(thing)
-    return loaded if note is None else replace(loaded, notes=(*loaded.notes, note))
+        is_trees = loaded.model.kind == "trees"
+        message = TREES_HAVE_NONE if is_trees else "the model says its activations itself"
+        raise InputError("bad-option", message)
+    return loaded
 
 
 if __name__ == "__main__":

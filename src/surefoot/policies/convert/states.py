@@ -27,13 +27,15 @@ _CLASSES = {"Tanh": "tanh", "ReLU": "relu", "Sigmoid": "sigmoid", "LeakyReLU": "
 _PLAIN_NAMES = re.compile(r"(^|[._])(actor|policy|pi)([._]|$)")
 
 
-def policy_of(content: Any, activation: str | None, *, is_default_said: bool = False) -> Loaded:
+def policy_of(content: Any, activation: str | None) -> Loaded:
     """Return the policy in what a torch file holds.
 
-    ``activation`` is that of the hidden layers; without it tanh for Stable-Baselines3 and relu
-    elsewhere, which a note says unless ``is_default_said``.
+    ``activation`` is that of the hidden layers; without it tanh for actors of Stable-Baselines3 and
+    relu elsewhere (also for its DQN), which a note says.
     """
     if hasattr(content, "state_dict") and not isinstance(content, Mapping):
+        if activation is not None:
+            raise InputError("bad-option", "the module says its activations itself")
         from surefoot.policies.convert.torch_modules import network_of
 
         return network_of(content)
@@ -43,28 +45,22 @@ def policy_of(content: Any, activation: str | None, *, is_default_said: bool = F
     layers, assumed = _layers(tensors, activation)
     _check_sizes(content, layers)
     notes = []
-    if activation is None and len(layers) > 1 and not is_default_said:
+    if activation is None and len(layers) > 1:
         notes.append(f"the file names no activation: {assumed} is assumed, see --activation")
     network = Network(layers, _precision(tensors))
     return Loaded(network, _scaling(content, layers), notes=tuple(notes))
 
 
-def activation_in_data(data: Any) -> str:
-    """Return the activation that the ``data`` of a Stable-Baselines3 zip names, or its default."""
+def activation_in_data(data: Any) -> str | None:
+    """Return the activation that the ``data`` of a Stable-Baselines3 zip names; None if none."""
     said = data.get("policy_kwargs") if isinstance(data, Mapping) else None
     name = said.get("activation_fn") if isinstance(said, Mapping) else None
     if name is None:
-        return "relu" if _is_dqn(data) else "tanh"
+        return None
     match = _CLASS.fullmatch(name) if isinstance(name, str) else None
     if match is None or match[1] not in _CLASSES:
         raise Unsupported("policy-activation", f"the activation {shown(name)} is not supported")
     return _CLASSES[match[1]]
-
-
-def _is_dqn(data: Any) -> bool:
-    policy = data.get("policy_class") if isinstance(data, Mapping) else None
-    module = policy.get("__module__") if isinstance(policy, Mapping) else None
-    return isinstance(module, str) and "dqn" in module
 
 
 # -- tensors ---------------------------------------------------------------------------------
@@ -167,6 +163,8 @@ def _scaling(content: Mapping[Any, Any], layers: tuple[Layer, ...]) -> Interface
     if scaler is None:
         return None
     mean, scale = getattr(scaler, "mean_", None), getattr(scaler, "scale_", None)
+    if not getattr(scaler, "with_mean", True):
+        mean = None
     inputs = layers[0].weights.shape[1]
     zeros, ones = np.zeros(inputs), np.ones(inputs)
     means = zeros if mean is None else np.asarray(mean, dtype=np.float64)

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from surefoot.errors import InputError, printable, quoted
-from surefoot.policies.loaded import Loaded, file_bytes
+from surefoot.files import file_bytes
+from surefoot.policies.loaded import Loaded
 from surefoot.policies.models import Trees
 from surefoot.policies.trees.forest import Tree, assemble, at_most
 from surefoot.policies.trees.reading import (

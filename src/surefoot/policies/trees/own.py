@@ -53,8 +53,7 @@ def read(path: str | Path) -> Loaded:
         trees = _trees_of(content)
         found = _interface_of(content, path)
     interface = found.interface
-    is_given = bool(interface.inputs or interface.outputs)
-    return Loaded(trees, interface if is_given else None, found.unfiltered)
+    return Loaded(trees, interface if interface != Interface() else None, found.unfiltered)
 
 
 def write(

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.errors import InputError, Unsupported, printable, shown
-from surefoot.policies.interface import Interface
+from surefoot.errors import InputError, Unsupported, printable
+from surefoot.policies.classes import interface_of
 from surefoot.policies.loaded import Loaded
 from surefoot.policies.models import Layer, Model, Network, Trees
 from surefoot.policies.trees.forest import Tree, assemble, at_most
@@ -38,18 +38,19 @@ def trees_of(estimator: Any) -> Loaded:
     """Return what a fitted estimator scores actions with.
 
     The outputs of a classifier are its classes in order: names of actions, which are returned as
-    outputs of the interface, or positions of actions, which only the task can name.
+    outputs of the interface, or positions of actions, which ``fitted.model_of`` adds.
     """
     kind = _kind(estimator)
     if not hasattr(estimator, "n_features_in_"):
         raise InputError("policy-not-fitted", f"the {kind} is not fitted")
-    outputs = _class_names(estimator, kind)
     try:
         model = _model(estimator, kind)
         model.check()
     except ValueError as error:
         raise InputError("bad-trees", str(error)) from None
-    return Loaded(model, Interface(outputs=outputs) if outputs else None)
+    classes = estimator.classes_ if kind.endswith("Classifier") else None
+    named = interface_of(classes, model.num_outputs)
+    return Loaded(model, named if named is not None and named.outputs else None)
 
 
 def _kind(estimator: Any) -> str:
@@ -62,25 +63,6 @@ def _kind(estimator: Any) -> str:
         f"estimators of the class {printable(type(estimator).__name__)} are not supported",
         hint=f"supported are {', '.join(SUPPORTED)}",
     )
-
-
-def _class_names(estimator: Any, kind: str) -> tuple[str, ...]:
-    """Return the names of the actions, if the classes are names."""
-    if not kind.endswith("Classifier"):
-        return ()
-    classes = estimator.classes_
-    if isinstance(classes, list) or classes.ndim != 1:
-        raise Unsupported("trees-unsupported", "classifiers of several outputs are not supported")
-    names: list[Any] = classes.tolist()
-    if all(isinstance(name, str) for name in names):
-        return tuple(names)
-    if not all(type(name) in (int, float) and name >= 0 and name == int(name) for name in names):
-        raise InputError(
-            "policy-wrong-classes",
-            f"the classes are {shown(names)}, not positions of actions",
-            hint="train with the names of actions as classes",
-        )
-    return ()
 
 
 def _model(estimator: Any, kind: str) -> Model:

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from surefoot.errors import InputError, quoted
-from surefoot.policies.loaded import file_bytes
+from surefoot.files import file_bytes
 from surefoot.policies.trees.reading import errors_in
 
 MAX_DEPTH = 100
