@@ -24,16 +24,16 @@ Perturb perturb_of(const std::string& name) {
     throw std::invalid_argument("there is no such way to perturb");
 }
 
-// (result, reason, steps, first state, failing run or None, changes or None)
+// (result, reason, steps, first state, states and actions if it fails, changes if there are any)
 nb::tuple to_tuple(const FuzzRun& run, std::size_t words) {
     static const char* const ends[] = {"fail", "goal", "safe", "cut", "dead_end", "inapplicable"};
     static const char* const reasons[] = {"",       "steps",       "exhausted",  "seconds",
                                           "memory", "interrupted", "model-error"};
     nb::object failing = nb::none();
     if (run.end == RunEnd::fail) {
-        std::vector<std::uint32_t> actions;
-        for (ActionId action : run.actions) actions.push_back(index(action));
-        failing = nb::make_tuple(to_bytes(run.states.data(), run.states.size()), actions);
+        failing = nb::make_tuple(to_bytes(run.states.data(), run.states.size()),
+                                 nb::bytes(reinterpret_cast<const char*>(run.actions.data()),
+                                           run.actions.size() * sizeof(ActionId)));
     }
     nb::object made = nb::none();
     if (!run.reached.empty()) {
@@ -65,9 +65,12 @@ nb::dict fuzz_runs(const Task& task, Policy& policy, const nb::bytes& starts,
                      options, budget.budget());
     }
     budget.raise_pending();
+    // None of the many new objects is garbage: nobody needs to look for some among them.
+    const int was_on = PyGC_Disable();
     nb::list runs;
     for (const FuzzRun& run : found.runs)
         runs.append(run.is_done ? nb::object(to_tuple(run, task.words())) : nb::none());
+    if (was_on != 0) PyGC_Enable();
     nb::dict result;
     result["runs"] = runs;
     result["decisions"] = found.decisions;

@@ -70,6 +70,7 @@ FuzzRun Runner::run(std::uint64_t number, const Word* start, std::shared_ptr<Gra
         run.end = RunEnd::cut;
         run.reason = CutReason::model_error;
     }
+    graph_.tell();
     run.steps = path_.size() - 1;
     if (run.end == RunEnd::fail) write(run);
     run.is_done = true;

@@ -20,6 +20,7 @@
 #include <span>
 #include <vector>
 
+#include "base/spin_lock.h"
 #include "search/state_store.h"
 #include "task/task.h"
 
@@ -50,19 +51,23 @@ public:
     GraphNodes(const GraphNodes&) = delete;
     GraphNodes& operator=(const GraphNodes&) = delete;
 
-    // The ids that a thread may give.
-    struct Ids {
+    // What a thread has for itself: the ids that it may give, and what it has not told the others
+    // about yet.
+    struct Own {
         std::uint32_t next = 0;
         std::uint32_t end = 0;
+        std::uint32_t states = 0;
+        std::uint32_t decided = 0;
     };
 
-    StateId add(const Word* state, Ids& ids);
+    StateId add(const Word* state, Own& own);
     std::optional<StateId> find(const Word* state);
 
     GraphNode& operator[](StateId id) const {
         return chunks_[index(id) / kChunk].load(std::memory_order_acquire)[index(id) % kChunk];
     }
 
+    // Of threads, what they told.
     std::uint32_t size() const { return size_.load(std::memory_order_relaxed); }
     std::uint64_t bytes() const {
         return size() * bytes_per_state_ + outcome_bytes_.load(std::memory_order_relaxed);
@@ -83,7 +88,10 @@ public:
     };
 
     // Write down what an expansion found, unless another thread has done so.
-    void publish(StateId id, const Expanded& found);
+    void publish(StateId id, const Expanded& found, Own& own);
+
+    // Let the counts include what the thread did.
+    void tell(Own& own);
 
 private:
     static constexpr std::size_t kChunk = 1024;
@@ -91,22 +99,26 @@ private:
     struct Free {
         void operator()(void* memory) const { std::free(memory); }
     };
-    struct Shard {
-        std::mutex mutex;
-        std::unique_ptr<StateStore> store;
+    // Threads must not meet on a line of the cache where they do not meet on data.
+    static constexpr std::size_t kLine = 64;
+
+    struct alignas(kLine) Shard {
+        SpinLock lock;
+        std::optional<StateStore> store;
         std::vector<StateId> ids;  // by the number of the state in the store
     };
 
-    StateId add_to(Shard& shard, const Word* state, std::uint32_t hash, Ids& ids);
-    void refill(Ids& ids);
+    StateId add_to(Shard& shard, const Word* state, std::uint32_t hash, Own& own);
+    void refill(Own& own);
+    void count(Own& own);
 
     std::uint32_t shard_mask_;
     std::uint64_t bytes_per_state_;
     std::unique_ptr<Shard[]> shards_;
     std::unique_ptr<std::atomic<GraphNode*>[], Free> chunks_;
-    std::atomic<std::uint32_t> num_chunks_ = 0;
-    std::mutex blocks_mutex_;
+    alignas(kLine) std::mutex blocks_mutex_;
     std::vector<std::unique_ptr<StateId[]>> blocks_;
+    alignas(kLine) std::atomic<std::uint32_t> num_chunks_ = 0;
     std::atomic<std::uint32_t> size_ = 0;
     std::atomic<std::uint64_t> outcome_bytes_ = 0;
     std::atomic<std::uint64_t> num_decided_ = 0;

@@ -19,14 +19,15 @@ PolicyGraph::PolicyGraph(const Task& task, Policy& policy, std::shared_ptr<Graph
 }
 
 void PolicyGraph::use(std::shared_ptr<GraphNodes> nodes) {
+    tell();
     nodes_ = std::move(nodes);
-    ids_ = {};
+    own_ = {};
     block_ = nullptr;
     block_left_ = 0;
 }
 
 StateId PolicyGraph::add(const Word* state) {
-    const StateId id = nodes_->add(state, ids_);
+    const StateId id = nodes_->add(state, own_);
     std::atomic<std::uint8_t>& kind = node(id).kind;
     if (kind.load(std::memory_order_relaxed) == GraphNode::kNoKind)
         kind.store(static_cast<std::uint8_t>(stepper_->kind(state)), std::memory_order_relaxed);
@@ -75,7 +76,7 @@ void PolicyGraph::expand(std::span<const StateId> ids) {
 void PolicyGraph::decided(StateId id, std::span<const ActionId> applicable, ActionId decision) {
     if (policy_.is_unfiltered() &&
         !std::binary_search(applicable.begin(), applicable.end(), decision)) {
-        return nodes_->publish(id, {Ending::inapplicable, decision, {}, true});
+        return nodes_->publish(id, {Ending::inapplicable, decision, {}, true}, own_);
     }
     check_decision(decision, state(id), task_.words(), applicable);
     take(id, decision);
@@ -90,7 +91,7 @@ void PolicyGraph::take(StateId id, ActionId action) {
     for (std::size_t i = 0; i < count; ++i) outcomes[i] = add(expansion_.words.data() + i * width);
     block_ += count;
     block_left_ -= count;
-    nodes_->publish(id, {Ending::none, action, {outcomes, count}, !is_forced(action)});
+    nodes_->publish(id, {Ending::none, action, {outcomes, count}, !is_forced(action)}, own_);
 }
 
 // Room for so many outcomes; it is taken when block_ moves on.

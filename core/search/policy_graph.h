@@ -34,6 +34,9 @@ public:
     std::uint32_t size() const { return nodes_->size(); }
     std::uint64_t bytes() const { return nodes_->bytes(); }
 
+    // Let the counts of the nodes include what was done here.
+    void tell() { nodes_->tell(own_); }
+
     // Go on with other nodes.
     void use(std::shared_ptr<GraphNodes> nodes);
 
@@ -76,7 +79,9 @@ private:
     void decided(StateId id, std::span<const ActionId> applicable, ActionId decision);
     void take(StateId id, ActionId action);
     ActionId silent_action(const Word* state, const Word* outcome);
-    void end(StateId id, Ending ending) { nodes_->publish(id, {ending, ActionId{0}, {}, false}); }
+    void end(StateId id, Ending ending) {
+        nodes_->publish(id, {ending, ActionId{0}, {}, false}, own_);
+    }
     StateId* room_for(std::size_t count);
 
     const Task& task_;
@@ -85,7 +90,7 @@ private:
     std::unique_ptr<Stepper> plain_;    // of the task as it is
     std::unique_ptr<Stepper> stepper_;  // with forced steps
     std::shared_ptr<GraphNodes> nodes_;
-    GraphNodes::Ids ids_;
+    GraphNodes::Own own_;
     StateId* block_ = nullptr;  // where the next outcomes go
     std::size_t block_left_ = 0;
     std::vector<ActionId> applicable_;

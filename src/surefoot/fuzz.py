@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import struct
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -24,6 +25,7 @@ BIASES = ("uniform", "greedy", "weighted")
 PERTURBATIONS = ("none", "values", "actions", "both")
 MAX_RUNS = 10_000_000  # all runs are kept in memory
 MAX_WORKERS = 1_000
+ACTION = struct.Struct("=I")  # the number of an action, as the core packs it
 ProgressCallback = Callable[[int, int, int, int, float], object]
 
 
@@ -149,8 +151,9 @@ def _starts(
 def _result(task: Task | PythonTask, found: Mapping[str, Any], *, seconds: float) -> FuzzResult:
     done = [(number, raw) for number, raw in enumerate(found["runs"]) if raw is not None]
     lacks_memory = any(raw[1] == "memory" for _, raw in done)
+    distinct = _distinct(done)
     return FuzzResult(
-        failing=_distinct(task, done),
+        distinct=len(distinct),
         counts=dict(Counter(raw[0] for _, raw in done)),
         asked=len(found["runs"]),
         steps=sum(raw[2] for _, raw in done),
@@ -159,21 +162,23 @@ def _result(task: Task | PythonTask, found: Mapping[str, Any], *, seconds: float
         seconds=seconds,
         stopped=found["stopped"] or ("memory" if lacks_memory else None),
         make_runs=lambda: tuple(_run(task, number, raw) for number, raw in done),
+        make_failing=lambda: _failing(task, distinct.values()),
     )
 
 
-def _distinct(task: Task | PythonTask, done: list[tuple[int, Any]]) -> tuple[Run, ...]:
-    """Return the failing runs, those that are equal to an earlier one as its number only."""
-    same: dict[Any, list[int]] = {}
-    first: dict[Any, Any] = {}
+def _distinct(done: list[tuple[int, Any]]) -> dict[Any, list[tuple[int, Any]]]:
+    """Return the failing runs, those that are equal together."""
+    same: dict[Any, list[tuple[int, Any]]] = {}
     for number, raw in done:
-        if raw[4] is None:
-            continue
-        key = (raw[4][0], tuple(raw[4][1]))
-        same.setdefault(key, []).append(number)
-        first.setdefault(key, raw)
+        if raw[4] is not None:
+            same.setdefault(raw[4], []).append((number, raw))
+    return same
+
+
+def _failing(task: Task | PythonTask, distinct: Iterable[list[tuple[int, Any]]]) -> tuple[Run, ...]:
+    """Return the first of each of these, with the numbers of the others."""
     return tuple(
-        _run(task, numbers[0], first[key], same=tuple(numbers[1:])) for key, numbers in same.items()
+        _run(task, *equal[0], same=tuple(number for number, _ in equal[1:])) for equal in distinct
     )
 
 
@@ -181,11 +186,11 @@ def _run(
     task: Task | PythonTask, number: int, raw: tuple[Any, ...], *, same: tuple[int, ...] = ()
 ) -> Run:
     result, reason, steps, start, failing, made = raw
-    packed, actions = failing if failing is not None else (start, ())
+    packed, actions = failing if failing is not None else (start, b"")
     return Run(
         run=number,
         states=PackedStates(packed, 8 * task.core.words, task.unpack),
-        actions=tuple(task.actions[a] for a in actions),
+        actions=tuple(task.actions[a] for (a,) in ACTION.iter_unpack(actions)),
         result=result,
         reason=reason or None,
         num_steps=steps,

@@ -183,15 +183,21 @@ class FuzzResult(Result):
     decide. ``asked`` is how many runs were wanted; ``stopped`` what ran out if there are fewer.
     """
 
-    failing: tuple[Run, ...]
     counts: Mapping[str, int]
+    distinct: int
     asked: int
     steps: int
     policy_calls: int
     states: int
     seconds: float
     stopped: str | None = None
-    make_runs: Callable[[], tuple[Run, ...]] = field(default=lambda: (), compare=False, repr=False)
+    make_runs: Callable[[], tuple[Run, ...]] = field(default=tuple, compare=False, repr=False)
+    make_failing: Callable[[], tuple[Run, ...]] = field(default=tuple, compare=False, repr=False)
+
+    @functools.cached_property
+    def failing(self) -> tuple[Run, ...]:
+        """The distinct failing runs, in the order of their numbers."""
+        return self.make_failing()
 
     @functools.cached_property
     def runs(self) -> tuple[Run, ...]:
@@ -204,7 +210,7 @@ class FuzzResult(Result):
         return {
             "runs": sum(self.counts.values()),
             **{result: self.counts.get(result, 0) for result in RESULTS},
-            "distinct": len(self.failing),
+            "distinct": self.distinct,
             "steps": self.steps,
             "policy_calls": self.policy_calls,
             "states": self.states,
@@ -216,8 +222,8 @@ class FuzzResult(Result):
         """The summary in words, without zeros."""
         parts = [f"{n:,} {RESULT_WORDS[r]}" for r in RESULTS if (n := self.counts.get(r, 0))]
         text = f"{counted(sum(self.counts.values()), 'run')}: {', '.join(parts) or 'none'}"
-        if self.failing:
-            text += f"; {len(self.failing):,} distinct failing"
+        if self.distinct:
+            text += f"; {self.distinct:,} distinct failing"
         rate = f", {self.steps / self.seconds:,.0f} steps/s" if self.seconds > 0 else ""
         return (
             f"{text}; {counted(self.steps, 'step')}, {counted(self.states, 'state')} "
