@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 #include "fuzz/runner.h"
@@ -173,13 +174,17 @@ private:
                 }));
         }
         std::vector<std::thread> threads;
-        for (auto& runner : runners) {
-            threads.emplace_back([this, &runner] {
-                work_->help(*runner);
-                const std::lock_guard lock(mutex_);
-                ++finished_;
-                changed_.notify_one();
-            });
+        try {
+            for (auto& runner : runners) {
+                threads.emplace_back([this, &runner] {
+                    work_->help(*runner);
+                    const std::lock_guard lock(mutex_);
+                    ++finished_;
+                    changed_.notify_one();
+                });
+            }
+        } catch (const std::system_error&) {
+            if (threads.empty()) throw;  // fewer will do
         }
         wait_for(threads);
     }
