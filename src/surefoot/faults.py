@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from surefoot import _core
@@ -18,7 +19,7 @@ from surefoot.results import Bug, Fault, FaultsResult, Run, Unknown
 from surefoot.results.faults import Certificates
 from surefoot.tasks import require_task
 from surefoot.tasks.python_task import PythonTask
-from surefoot.tasks.state import State
+from surefoot.tasks.state import PackedStates, State
 from surefoot.tasks.task import Task
 
 MAX_VALUES = 2_000_000  # in the certificates of further alternatives of one fault
@@ -77,12 +78,13 @@ class FaultFinder:
 
         Raises InputError if it is not a failing run of the policy.
         """
-        numbers = self._checked(run)
+        run, packed = self._own(run)
+        numbers = self._checked(run, packed)
         seconds = max(self.options.max_seconds - (time.perf_counter() - self._begin), 0.0)
         found = self._engine.ask(
             self._analysis.analyse,
             self._engine.algorithm,
-            b"".join(state.packed for state in run.states),
+            packed,
             numbers,
             bugs_only=self.options.bugs_only,
             state_seconds=self.options.state_seconds,
@@ -123,10 +125,22 @@ class FaultFinder:
 
     # -- runs ----------------------------------------------------------------------------------
 
-    def _checked(self, run: Any) -> list[int]:
+    def _own(self, run: Any) -> tuple[Run, bytes]:
+        """Return the run with states of this task, whatever equal task they came from, and these
+        packed.
+        """
+        if not isinstance(run, Run):
+            raise _not_failing("faults are looked for on failing runs with all their states")
+        ours = [self.task.packed(state) for state in run.states]
+        packed = b"".join(ours)
+        if ours == [getattr(state, "packed", None) for state in run.states]:
+            return run, packed
+        states = PackedStates(packed, 8 * self.task.core.words, self.task.unpack)
+        return replace(run, states=states), packed
+
+    def _checked(self, run: Run, packed: bytes) -> list[int]:
         """Return the numbers of the run's actions. Raises InputError unless the policy fails so."""
         numbers = _actions_of(self.task, run)
-        packed = b"".join(self.task.packed(state) for state in run.states)
         step = self._engine.ask(_core.broken_step, self.task.core, packed, numbers)
         if step is not None:
             raise _not_failing(
@@ -274,9 +288,9 @@ def _numbers(run: Run) -> tuple[int, ...]:
     return (run.run, *run.same)
 
 
-def _actions_of(task: Task | PythonTask, run: Any) -> list[int]:
+def _actions_of(task: Task | PythonTask, run: Run) -> list[int]:
     """Return the numbers of the actions of what may be a run."""
-    if not isinstance(run, Run) or not run.is_complete or len(run.states) != len(run.actions) + 1:
+    if not run.is_complete or len(run.states) != len(run.actions) + 1:
         raise _not_failing("faults are looked for on failing runs with all their states")
     numbers = [task.action_number(action) for action in run.actions]
     if None in numbers:

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from surefoot import Description, InputError
+from surefoot import Description, InputError, domain
 from surefoot.faults import FaultFinder, find_faults
 from surefoot.fuzz import fuzz
 from surefoot.options import FaultOptions
@@ -276,3 +276,15 @@ def test_faults_on_perturbed_runs_are_not_known_to_be_reachable():
     found = find_faults(task, "first", runs)
     assert found.faults
     assert all(fault.to_dict()["known_reachable"] is False for fault in found.faults)
+
+
+def test_runs_of_an_equal_task_will_do():
+    def line():
+        return domain("one-way-line", packages=2, locations=6, variant="icy-park")
+
+    runs = fuzz(line(), "first", runs=20).failing
+    mine = find_faults(line(), "first", runs)
+    task = line()
+    other = find_faults(task, "first", fuzz(task, "first", runs=20).failing)
+    assert mine.faults
+    assert mine.to_dict()["faults"] == other.to_dict()["faults"]

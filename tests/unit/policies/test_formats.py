@@ -62,7 +62,11 @@ def test_a_bin_file_that_is_no_pickle_is_not_called_one(tmp_path, content):
 
 
 @pytest.mark.parametrize("protocol", range(6))
-@pytest.mark.parametrize("thing", [{}, {"a": 1}, [1], grid, InputError], ids=repr)
+@pytest.mark.parametrize(
+    "thing",
+    [{}, {"a": 1}, [1], grid, InputError],
+    ids=["empty", "dict", "list", "function", "class"],
+)
 def test_pickles_in_bin_files(tmp_path, thing, protocol):
     (tmp_path / "policy.bin").write_bytes(pickle.dumps(thing, protocol=protocol))
     error = error_of(tmp_path / "policy.bin")
