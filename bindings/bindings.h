@@ -57,7 +57,7 @@ inline std::vector<Word> to_words(const Task& task, const nb::bytes& bytes) {
     const std::size_t width = task.words();
     const bool has_right_size = bytes.size() % (width * sizeof(Word)) == 0;
     std::vector<Word> words(has_right_size ? bytes.size() / sizeof(Word) : 0);
-    std::memcpy(words.data(), bytes.c_str(), words.size() * sizeof(Word));
+    if (!words.empty()) std::memcpy(words.data(), bytes.c_str(), words.size() * sizeof(Word));
     bool are_states = has_right_size;
     for (std::size_t at = 0; at < words.size(); at += width)
         are_states &= task.is_state(words.data() + at);
