@@ -1,21 +1,16 @@
 #include <nanobind/stl/optional.h>
 
 #include "bindings.h"
-#include "busy.h"
 #include "fault/fault_analysis.h"
+#include "oracles.h"
 
 namespace surefoot {
 
 namespace {
 
-const char* name_of(Verdict verdict) {
-    static const char* const names[] = {"unknown", "safe", "unsafe"};
-    return names[static_cast<int>(verdict)];
-}
-
 // (verdict, why it is unknown)
 nb::tuple to_tuple(const FoundVerdict& found) {
-    return nb::make_tuple(name_of(found.verdict), surefoot::name_of(found.stopped));
+    return nb::make_tuple(name_of(found.verdict), name_of(found.stopped));
 }
 
 nb::list to_list(const std::vector<FoundVerdict>& found) {
@@ -83,7 +78,7 @@ nb::dict analyse(FaultAnalysis& analysis, TaskOracle& oracle, const nb::bytes& s
     result["states"] = to_list(found.states);
     result["decisions"] = to_list(found.decisions);
     result["faults"] = faults;
-    result["stopped"] = surefoot::name_of(found.stopped);
+    result["stopped"] = name_of(found.stopped);
     return result;
 }
 

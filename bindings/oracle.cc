@@ -1,8 +1,8 @@
 #include <nanobind/stl/optional.h>
 
 #include "bindings.h"
-#include "busy.h"
 #include "oracle/task_oracle.h"
+#include "oracles.h"
 
 namespace surefoot {
 
@@ -19,11 +19,6 @@ void make_oracle(TaskOracle* self, const Task& task, const std::string& name,
                  const std::string& order, std::uint64_t seed, Policy* policy,
                  std::optional<std::uint64_t> radius) {
     new (self) TaskOracle(task, {name, {order_of(order), seed, policy}, radius});
-}
-
-const char* name_of(Verdict verdict) {
-    static const char* const names[] = {"unknown", "safe", "unsafe"};
-    return names[static_cast<int>(verdict)];
 }
 
 nb::dict decide(TaskOracle& oracle, const nb::bytes& state, double max_seconds,

@@ -96,7 +96,7 @@ void Runner::follow(FuzzRun& run, Random& random) {
         if (is_over(run, here) || stops(run, 1)) return;
         const auto target = look_ahead(run, here, random);
         if (target) {
-            append(*target, options_.max_steps);
+            append(*target);
             continue;
         }
         if (run.reason != CutReason::none) return;
@@ -255,11 +255,11 @@ std::size_t Runner::pick_weighted(Random& random) {
 }
 
 // Go to what was seen at `target`, along its parents.
-void Runner::append(std::size_t target, std::uint64_t max_steps) {
+void Runner::append(std::size_t target) {
     const std::size_t end = path_.size();
     for (std::size_t at = target; at != 0; at = seen_[at].parent) path_.push_back(seen_[at].id);
     std::reverse(path_.begin() + static_cast<std::ptrdiff_t>(end), path_.end());
-    if (path_.size() - 1 > max_steps) path_.resize(max_steps + 1);
+    if (path_.size() - 1 > options_.max_steps) path_.resize(options_.max_steps + 1);
 }
 
 // -- perturbed starts -----------------------------------------------------------------------------

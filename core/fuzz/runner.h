@@ -24,7 +24,6 @@ public:
     // Which states are known before does not matter.
     FuzzRun run(std::uint64_t number, const Word* start, std::shared_ptr<GraphNodes> nodes);
 
-    const PolicyGraph& graph() const { return graph_; }
     std::uint64_t bytes() const {
         return graph_.bytes() + (stamps_.capacity() + marks_.capacity()) * sizeof(std::uint32_t);
     }
@@ -53,7 +52,7 @@ private:
     bool sees_fail(std::size_t layer) const;
     std::size_t pick_fail(std::size_t layer, Random& random) const;
     bool has_unique_least(std::size_t layer);
-    void append(std::size_t target, std::uint64_t max_steps);
+    void append(std::size_t target);
 
     void perturb(FuzzRun& run, const Word* start, Random& random);
     std::vector<Word> reached_state(FuzzRun& run, const Word* start, Random& random);

@@ -39,8 +39,6 @@ public:
     // The scores of all outputs; they stay until the next question.
     std::span<const double> scores(const Word* state);
 
-    const std::vector<ActionId>& outputs() const { return outputs_; }
-
 private:
     static constexpr std::uint32_t kNoOutput = 0xffffffffU;
 

@@ -57,7 +57,7 @@ def assemble(
 ) -> Trees:
     """Return the ensemble of the trees. Raises ValueError if they are none."""
     joined = _joined(trees, num_inputs)
-    order = _order(joined, len(trees))
+    order = _order(joined)
     new = np.full(len(joined.leaf), -1, dtype=np.int64)
     new[order] = np.arange(len(order))
     leaf = joined.leaf[order]
@@ -144,7 +144,7 @@ def _check_places(places: Integers, counts: Integers, outputs: Integers) -> None
         raise ValueError("a tree adds to an output that is not there")
 
 
-def _order(joined: _Joined, num_trees: int) -> Integers:
+def _order(joined: _Joined) -> Integers:
     """Return the nodes that are reached, tree by tree, each level by level from the root."""
     mark = np.full(len(joined.leaf), -1, dtype=np.int64)
     layer, levels, reached = joined.roots, [np.zeros(0, dtype=np.int64)], 0

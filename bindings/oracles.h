@@ -1,5 +1,6 @@
 /*
-  Who is using an oracle.
+  What the bindings of oracles and of fault analysis share: who is using an oracle, and the names of
+  verdicts.
 */
 #pragma once
 
@@ -8,6 +9,11 @@
 #include "oracle/task_oracle.h"
 
 namespace surefoot {
+
+inline const char* name_of(Verdict verdict) {
+    static const char* const names[] = {"unknown", "safe", "unsafe"};
+    return names[static_cast<int>(verdict)];
+}
 
 // An oracle answers one question at a time, on one thread; its policy must not ask it.
 class Busy {
