@@ -24,6 +24,7 @@ void bind_task(nb::module_& module);
 void bind_python_task(nb::module_& module);
 void bind_policy(nb::module_& module);
 void bind_search(nb::module_& module);
+void bind_environments(nb::module_& module);
 void bind_fuzz(nb::module_& module);
 void bind_fault(nb::module_& module);
 void bind_oracle(nb::module_& module);

@@ -68,6 +68,7 @@ NB_MODULE(_core, module) {
     bind_python_task(module);
     bind_policy(module);
     bind_search(module);
+    bind_environments(module);
     bind_oracle(module);
     bind_fuzz(module);
     bind_fault(module);

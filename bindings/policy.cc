@@ -3,6 +3,7 @@
 #include <nanobind/stl/shared_ptr.h>
 
 #include "bindings.h"
+#include "inputs.h"
 #include "policy/network.h"
 #include "policy/rules.h"
 #include "policy/scored_policy.h"
@@ -92,28 +93,16 @@ PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse)},
                        {Py_tp_clear, reinterpret_cast<void*>(clear)},
                        {0, nullptr}};
 
-std::vector<ActionId> action_ids(const std::vector<std::uint32_t>& numbers) {
-    std::vector<ActionId> actions;
-    for (std::uint32_t number : numbers) actions.push_back(ActionId{number});
-    return actions;
-}
-
 void make_table(TablePolicy* self, const Task& task, const nb::bytes& states,
                 const std::vector<std::uint32_t>& numbers) {
     new (self) TablePolicy(to_words(task, states), task.words(), action_ids(numbers));
 }
 
-// (variable, constant, mean, scale); variable -1: the constant
-using InputTuple = std::tuple<std::int64_t, double, double, double>;
-
 void make_scored(ScoredPolicy* self, const CompiledTask& task, std::shared_ptr<Scorer> scorer,
                  const std::vector<InputTuple>& inputs, const std::vector<std::uint32_t>& outputs,
                  bool unfiltered) {
-    std::vector<InputSpec> specs;
-    for (const auto& [variable, constant, mean, scale] : inputs)
-        specs.push_back({variable, constant, mean, scale});
-    new (self) ScoredPolicy(task.layout(), task.num_actions(), std::move(scorer), specs,
-                            action_ids(outputs), unfiltered);
+    new (self) ScoredPolicy(task.layout(), task.num_actions(), std::move(scorer),
+                            input_specs(inputs), action_ids(outputs), unfiltered);
 }
 
 // The questions of states in which something is to be decided. Throws PolicyError for others.

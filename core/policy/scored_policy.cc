@@ -9,6 +9,7 @@ ScoredPolicy::ScoredPolicy(const Layout& layout, std::size_t num_actions,
                            const std::vector<InputSpec>& inputs,
                            const std::vector<ActionId>& outputs, bool is_unfiltered)
     : scorer_(std::move(scorer)),
+      inputs_(layout, inputs),
       outputs_(outputs),
       output_of_(num_actions, kNoOutput),
       is_unfiltered_(is_unfiltered),
@@ -16,16 +17,6 @@ ScoredPolicy::ScoredPolicy(const Layout& layout, std::size_t num_actions,
       scores_(outputs.size()) {
     if (inputs.size() != scorer_->num_inputs() || outputs.size() != scorer_->num_outputs())
         throw std::invalid_argument("the scorer has another number of inputs or outputs");
-    for (const InputSpec& from : inputs) {
-        const bool is_constant = from.variable < 0;
-        const auto v = static_cast<std::size_t>(from.variable);
-        if (!is_constant && v >= layout.num_variables())
-            throw std::invalid_argument("there is no such variable");
-        const double constant = (from.constant - from.mean) / from.scale;
-        inputs_.push_back({is_constant ? Field{} : layout.field(v),
-                           is_constant ? Type::real : layout.variable(v).type, is_constant,
-                           constant, from.mean, from.scale});
-    }
     for (std::size_t i = 0; i < outputs.size(); ++i) {
         if (index(outputs[i]) >= num_actions || output_of_[index(outputs[i])] != kNoOutput)
             throw std::invalid_argument("an output is no action, or that of another output");
@@ -33,18 +24,8 @@ ScoredPolicy::ScoredPolicy(const Layout& layout, std::size_t num_actions,
     }
 }
 
-double ScoredPolicy::value(const Input& input, const Word* state) const {
-    if (input.is_constant) return input.constant;
-    const std::uint64_t stored = input.field.stored(state);
-    const double plain = input.type == Type::real
-                             ? std::bit_cast<double>(stored)
-                             : static_cast<double>(static_cast<std::int64_t>(
-                                   stored + static_cast<std::uint64_t>(input.field.lower)));
-    return (plain - input.mean) / input.scale;
-}
-
 std::span<const double> ScoredPolicy::scores(const Word* state) {
-    for (std::size_t i = 0; i < inputs_.size(); ++i) values_[i] = value(inputs_[i], state);
+    inputs_.read(state, values_.data());
     scorer_->scores(values_.data(), scores_.data(), memory_);
     return scores_;
 }

@@ -4,24 +4,14 @@
   ScoredPolicy feeds the values of a state to a Scorer and takes the applicable action with the best
   score; of equal scores the lowest output. Where one action alone is applicable there is nothing to
   score. Unfiltered, it takes the best of all outputs, applicable or not.
-
-  Inputs are values of variables (Booleans as 0 and 1) or constants, less a mean and divided by a
-  scale.
 */
 #pragma once
 
+#include "policy/inputs.h"
 #include "policy/policy.h"
 #include "policy/scorer.h"
-#include "task/layout.h"
 
 namespace surefoot {
-
-struct InputSpec {
-    std::int64_t variable = -1;  // -1: a constant
-    double constant = 0;
-    double mean = 0;
-    double scale = 1;
-};
 
 class ScoredPolicy : public Policy {
 public:
@@ -42,20 +32,10 @@ public:
 private:
     static constexpr std::uint32_t kNoOutput = 0xffffffffU;
 
-    struct Input {
-        Field field;
-        Type type;
-        bool is_constant;
-        double constant;  // scaled
-        double mean;
-        double scale;
-    };
-
-    double value(const Input& input, const Word* state) const;
     ActionId best_of_all(const Word* state, std::size_t words);
 
     std::shared_ptr<const Scorer> scorer_;
-    std::vector<Input> inputs_;
+    Inputs inputs_;
     std::vector<ActionId> outputs_;
     std::vector<std::uint32_t> output_of_;  // by action
     bool is_unfiltered_;

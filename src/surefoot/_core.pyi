@@ -184,6 +184,47 @@ def nearest_fail(task: Task, policy: Policy, states: bytes, *, max_seconds: floa
     Return the packed states and the actions of a shortest failing run from one of the states, or None, and why the search was stopped if it was.
     """
 
+class Environments:
+    """
+    Many runs of a task at once. The arrays are refilled by each step: `observations`, `masks`, `distances` to the goal and `states` of where the runs are now, `next_...` of where the step led.
+    """
+
+    def __init__(self, task: CompiledTask, starts: bytes, *, count: int, max_steps: int, inputs: Sequence[tuple[int, float, float, float]], outputs: Sequence[int], goal_task: CompiledTask | None = None) -> None: ...
+
+    def reset(self, seed: int) -> None:
+        """Begin all runs anew."""
+
+    def step(self, actions: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Take an action, given as position among the outputs, in each run."""
+
+    @property
+    def results(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]:
+        """0 goes on, 1 fail, 2 goal, 3 dead end, 4 cut."""
+
+    @property
+    def observations(self) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None))]: ...
+
+    @property
+    def masks(self) -> Annotated[NDArray[numpy.bool_], dict(shape=(None, None))]: ...
+
+    @property
+    def distances(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    @property
+    def states(self) -> bytes: ...
+
+    @property
+    def next_observations(self) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None))]: ...
+
+    @property
+    def next_masks(self) -> Annotated[NDArray[numpy.bool_], dict(shape=(None, None))]: ...
+
+    @property
+    def next_distances(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    @property
+    def next_states(self) -> bytes: ...
+
 class Oracle:
     """Decides whether states are safe."""
 

@@ -1,0 +1,141 @@
+#include "search/environments.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace surefoot {
+
+namespace {
+
+constexpr int kTries = 1000;  // to draw a start state in which there is something to decide
+
+}  // namespace
+
+Environments::Environments(const CompiledTask& task, Spec spec)
+    : spec_(std::move(spec)),
+      width_(task.words()),
+      first_silent_(task.first_silent()),
+      inputs_(task.layout(), spec_.inputs),
+      stepper_(task.stepper()),
+      output_of_(task.num_actions(), static_cast<std::uint32_t>(spec_.outputs.size())),
+      steps_(spec_.count),
+      results_(spec_.count) {
+    if (spec_.starts.empty() || spec_.count == 0)
+        throw std::invalid_argument("there is no start state, or nothing to begin there");
+    for (std::size_t i = 0; i < spec_.outputs.size(); ++i) {
+        if (index(spec_.outputs[i]) >= output_of_.size())
+            throw std::invalid_argument("an output is no action");
+        output_of_[index(spec_.outputs[i])] = static_cast<std::uint32_t>(i);
+    }
+    if (spec_.goal_task != nullptr) {
+        if (spec_.goal_task->words() != width_)
+            throw std::invalid_argument("the tasks have other states");
+        goal_stepper_ = spec_.goal_task->stepper();
+    }
+    for (Rows* rows : {&now_, &next_}) {
+        rows->states.resize(spec_.count * width_);
+        rows->inputs.resize(spec_.count * inputs_.size());
+        rows->masks.resize(spec_.count * spec_.outputs.size());
+        rows->distances.resize(spec_.count);
+    }
+}
+
+void Environments::reset(std::uint64_t seed) {
+    random_.clear();
+    for (std::size_t i = 0; i < spec_.count; ++i) random_.emplace_back(seed, i);
+    for (std::size_t i = 0; i < spec_.count; ++i) begin(i);
+    next_ = now_;
+    std::fill(results_.begin(), results_.end(), goes_on);
+}
+
+void Environments::step(const std::int32_t* actions) {
+    if (random_.empty()) throw std::invalid_argument("reset comes first");
+    for (std::size_t i = 0; i < spec_.count; ++i) {
+        const auto output = static_cast<std::size_t>(actions[i]);
+        if (actions[i] < 0 || output >= spec_.outputs.size() ||
+            !now_.masks[i * spec_.outputs.size() + output])
+            throw std::invalid_argument("an action is not applicable");
+    }
+    for (std::size_t i = 0; i < spec_.count; ++i) {
+        const Result result = step_one(i, actions[i]);
+        results_[i] = result;
+        fill(next_, i, result != goes_on && result != cut);
+        if (result == goes_on)
+            copy_row(i);
+        else
+            begin(i);
+    }
+}
+
+Environments::Result Environments::step_one(std::size_t i, std::int32_t action) {
+    std::copy_n(state(now_, i), width_, state(next_, i));
+    take(i, spec_.outputs[static_cast<std::size_t>(action)], state(next_, i));
+    return arrive(i, state(next_, i));
+}
+
+void Environments::begin(std::size_t i) {
+    const std::uint64_t count = spec_.starts.size() / width_;
+    for (int tried = 0; tried < kTries; ++tried) {
+        const Word* const start = spec_.starts.data() + random_[i].below(count) * width_;
+        std::copy_n(start, width_, state(now_, i));
+        steps_[i] = 0;
+        if (arrive(i, state(now_, i)) != goes_on) continue;
+        fill(now_, i, false);
+        return;
+    }
+    throw std::invalid_argument("runs end where they begin");
+}
+
+// Take silent actions until there is something to decide, or nothing more to do.
+Environments::Result Environments::arrive(std::size_t i, Word* state) {
+    while (true) {
+        const StateKind kind = stepper_->kind(state);
+        if (kind != StateKind::open) return kind == StateKind::fail ? fail : goal;
+        stepper_->applicable(state, applicable_);
+        if (applicable_.empty()) return dead_end;
+        const bool is_forced = index(applicable_.front()) >= first_silent_;
+        if (steps_[i] >= spec_.max_steps && !is_forced) return cut;
+        if (!is_forced) return goes_on;
+        if (steps_[i] >= 2 * spec_.max_steps + 1) return dead_end;  // for ever silent
+        take(i, applicable_[random_[i].below(applicable_.size())], state);
+    }
+}
+
+void Environments::take(std::size_t i, ActionId action, Word* state) {
+    stepper_->outcomes(state, action, expansion_);
+    const std::uint64_t count = expansion_.words.size() / width_;
+    if (count == 0) throw std::invalid_argument("an action is not applicable");
+    const std::uint64_t drawn = count == 1 ? 0 : random_[i].below(count);
+    std::copy_n(expansion_.words.data() + drawn * width_, width_, state);
+    ++steps_[i];
+}
+
+// Write the row of run `i`, whose applicable actions are those just asked for.
+void Environments::fill(Rows& rows, std::size_t i, bool is_over) {
+    const Word* const at = state(rows, i);
+    inputs_.read(at, rows.inputs.data() + i * inputs_.size());
+    if (goal_stepper_ != nullptr) rows.distances[i] = goal_stepper_->distance_to_fail(at);
+    std::uint8_t* const mask = rows.masks.data() + i * spec_.outputs.size();
+    std::fill_n(mask, spec_.outputs.size(), std::uint8_t{0});
+    if (is_over) return;
+    bool has_choice = false;
+    for (ActionId action : applicable_) {
+        const std::uint32_t output = output_of_[index(action)];
+        if (output == spec_.outputs.size()) continue;
+        mask[output] = 1;
+        has_choice = true;
+    }
+    if (!has_choice) throw std::invalid_argument("no applicable action is an output");
+}
+
+void Environments::copy_row(std::size_t i) {
+    const auto copy = [i](const auto& from, auto& to, std::size_t width) {
+        std::copy_n(from.data() + i * width, width, to.data() + i * width);
+    };
+    copy(next_.states, now_.states, width_);
+    copy(next_.inputs, now_.inputs, inputs_.size());
+    copy(next_.masks, now_.masks, spec_.outputs.size());
+    copy(next_.distances, now_.distances, 1);
+}
+
+}  // namespace surefoot

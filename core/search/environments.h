@@ -1,0 +1,87 @@
+/*
+  Many runs of a task at once, for those who learn to act.
+
+  What it does: keeps `count` runs. A step takes the given action in each of them, with an outcome
+  drawn uniformly; silent actions are taken at once, where nothing else is applicable. A run that
+  has ended is begun anew, in one of the start states. Guarantee: what run `i` does depends on the
+  task, the start states, the seed, `i` and the actions only. Cost: one expansion of one action per
+  run and step. Paper: none needed.
+
+  Numbers stand in rows, one for each run: what a policy would be fed (Inputs), which outputs are
+  applicable (masks), and how far it is to the goal, if somebody says how (a task with the goal as
+  fail condition: its distance to fail). There are two of each: where the step led (`next`), and
+  where the run is now, which is elsewhere if it has been begun anew.
+*/
+#pragma once
+
+#include <memory>
+
+#include "base/random.h"
+#include "policy/inputs.h"
+#include "task/compiled_task.h"
+
+namespace surefoot {
+
+class Environments {
+public:
+    enum Result : std::uint8_t { goes_on, fail, goal, dead_end, cut };
+
+    struct Spec {
+        std::vector<Word> starts;
+        std::size_t count = 1;
+        std::uint64_t max_steps = 0;  // a run is cut then
+        std::vector<InputSpec> inputs;
+        std::vector<ActionId> outputs;
+        const CompiledTask* goal_task = nullptr;  // or none
+    };
+
+    struct Rows {
+        std::vector<Word> states;
+        std::vector<float> inputs;
+        std::vector<std::uint8_t> masks;
+        std::vector<double> distances;
+    };
+
+    // The tasks must stay. Throws std::invalid_argument if there is no start state.
+    Environments(const CompiledTask& task, Spec spec);
+
+    // Begin all runs. Throws std::invalid_argument if hardly a start state leaves a choice.
+    void reset(std::uint64_t seed);
+
+    // Take action outputs[actions[i]] in run i. Throws std::invalid_argument if it is not
+    // applicable.
+    void step(const std::int32_t* actions);
+
+    std::size_t count() const { return spec_.count; }
+    std::size_t num_inputs() const { return inputs_.size(); }
+    std::size_t num_outputs() const { return spec_.outputs.size(); }
+    Rows& now() { return now_; }
+    Rows& next() { return next_; }
+    std::vector<std::uint8_t>& results() { return results_; }
+
+private:
+    Result step_one(std::size_t i, std::int32_t action);
+    void begin(std::size_t i);
+    Result arrive(std::size_t i, Word* state);
+    void take(std::size_t i, ActionId action, Word* state);
+    void fill(Rows& rows, std::size_t i, bool is_over);
+    void copy_row(std::size_t i);
+    Word* state(Rows& rows, std::size_t i) { return rows.states.data() + i * width_; }
+
+    Spec spec_;
+    std::size_t width_;
+    std::size_t first_silent_;
+    Inputs inputs_;
+    std::unique_ptr<Stepper> stepper_;
+    std::unique_ptr<Stepper> goal_stepper_;
+    std::vector<std::uint32_t> output_of_;  // by action; the number of outputs if it is none
+    std::vector<Random> random_;
+    std::vector<std::uint64_t> steps_;
+    Rows now_;
+    Rows next_;
+    std::vector<std::uint8_t> results_;
+    std::vector<ActionId> applicable_;  // where the last run arrived
+    Expansion expansion_;
+};
+
+}  // namespace surefoot
