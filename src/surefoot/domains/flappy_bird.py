@@ -20,14 +20,19 @@ from __future__ import annotations
 import functools
 import operator
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
+from surefoot.domains.family import Family
 from surefoot.domains.parameters import check_range
+from surefoot.domains.pictures import BLUE, GREY, INK, PALE, RED, YELLOW, Canvas, Picture, window
 from surefoot.options import MAX_INT
 from surefoot.tasks.description import Description
 from surefoot.tasks.expressions import Expr, make
 
 LEAD_IN = 10  # the leading columns are this part of the width
+SHOWN = 90  # columns of a picture, around the bird
+CELL = 12  # of a picture, its side
 Changes = dict[Expr, object]
 
 
@@ -45,7 +50,7 @@ def flappy_bird(*, width: int = 50, height: int = 8, walls: int = 10, seed: int 
         for is_here, right in ((x < width - 1, x + 1), (x == width - 1, 0)):
             stays: Changes = {y: y + step}
             d.edge(action, guard=can_fly & is_here, outcomes=[stays, {**stays, x: right}])
-    d.start(x == 0)
+    d.start((x == 0) & (y >= 0))  # any row
     d.fail(_is_wall(x, y, draw_walls(width, height, walls, seed)))
     return d
 
@@ -89,3 +94,58 @@ def _any(conditions: Iterable[Expr]) -> Expr:
         pairs = [parts[i : i + 2] for i in range(0, len(parts), 2)]
         parts = [functools.reduce(operator.or_, pair) for pair in pairs]
     return parts[0]
+
+
+def draw(state: Mapping[str, Any], *, width: int, height: int, walls: int, seed: int) -> Picture:
+    """Return a picture of the tunnel around the bird; ``X`` is a bird on a wall."""
+    shown = window(state["x"], width, SHOWN)
+    bird = (state["x"], state["y"])
+    cells = set(draw_walls(width, height, walls, seed))
+    return Picture(text=_text(bird, cells, shown, height), svg=_svg(bird, cells, shown, height))
+
+
+Cell = tuple[int, int]
+
+
+def _text(bird: Cell, walls: set[Cell], shown: range, height: int) -> str:
+    def look(cell: Cell) -> str:
+        if cell == bird:
+            return "X" if cell in walls else ">"
+        return "#" if cell in walls else "."
+
+    rows = ["".join(look((x, y)) for x in shown) for y in reversed(range(height))]
+    edge = "=" * len(shown)
+    columns = f"columns {shown.start:,} to {shown.stop - 1:,}, bird at x={bird[0]}, y={bird[1]}"
+    return "\n".join([edge, *rows, edge, columns])
+
+
+def _svg(bird: Cell, walls: set[Cell], shown: range, height: int) -> str:
+    canvas = Canvas(CELL * len(shown) + 8, CELL * height + 24)
+    canvas.rectangle(4, 4, CELL * len(shown), CELL * height, fill=PALE)
+    for x, y in sorted(walls):
+        if x in shown:
+            left, top = _corner((x, y), shown, height)
+            canvas.rectangle(left, top, CELL, CELL, fill=RED if (x, y) == bird else GREY)
+    left, top = _corner(bird, shown, height)
+    canvas.circle(left + CELL / 2, top + CELL / 2, CELL / 2 - 1, fill=YELLOW, line=BLUE)
+    for x in {shown.start: None, bird[0]: None, shown.stop - 1: None}:
+        left, _ = _corner((x, 0), shown, height)
+        canvas.label(left + CELL / 2, CELL * height + 13, x, size=10, fill=INK)
+    return canvas.svg()
+
+
+def _corner(cell: Cell, shown: range, height: int) -> tuple[float, float]:
+    return 4 + CELL * (cell[0] - shown.start), 4 + CELL * (height - 1 - cell[1])
+
+
+FAMILY = Family(
+    "flappy-bird",
+    make=flappy_bird,
+    draw=draw,
+    sizes={
+        "tiny": {"width": 50, "height": 8, "walls": 10},
+        "small": {"width": 500, "height": 10, "walls": 125},
+        "200-10": {"width": 200, "height": 10, "walls": 50},
+        "1000-10": {"width": 1000, "height": 10, "walls": 250},
+    },
+)

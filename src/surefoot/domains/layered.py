@@ -12,10 +12,19 @@ layer further down.
 
 from __future__ import annotations
 
+import itertools
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from surefoot.domains.family import Family
 from surefoot.domains.parameters import check_range
+from surefoot.domains.pictures import BLUE, GREY, PAPER, RED, Canvas, Picture, window
 from surefoot.tasks.description import Description
 
 MAX_DEPTH = 1_000_000_000
+SHOWN = 15  # layers of a picture, around the state
+ROW, RADIUS = 34, 9  # of a picture: a layer's height, half of a state and its space
 
 
 def layered(*, depth: int = 10) -> Description:
@@ -32,3 +41,64 @@ def layered(*, depth: int = 10) -> Description:
     d.start({"layer": 0, "side": 0})
     d.fail(layer == depth + 2)
     return d
+
+
+def draw(state: Mapping[str, Any], *, depth: int) -> Picture:
+    """Return a picture of the layers around the state, which is ``*`` among the others, ``o``."""
+    shown = window(state["layer"], depth + 3, SHOWN)
+    here = (state["layer"], state["side"])
+    lines = [f"{_name(layer, depth)}  {_row_text(layer, depth, here)}" for layer in shown]
+    above = ["..."] if shown.start else []
+    below = ["..."] if shown.stop < depth + 3 else []
+    return Picture(text="\n".join([*above, *lines, *below]), svg=_svg(here, depth, shown))
+
+
+def _name(layer: int, depth: int) -> str:
+    special = {0: "root", depth + 1: "last", depth + 2: "fail"}
+    return special.get(layer, str(layer)).rjust(len(str(max(depth, 1000))))
+
+
+def _sides(layer: int, depth: int, here: tuple[int, int]) -> dict[int, float]:
+    """Return the states of a layer with their places, from 0 left to 2 right."""
+    if 1 <= layer <= depth:
+        return {0: 0.5, 1: 1.5}
+    return {here[1] if here[0] == layer else 0: 1.0}
+
+
+def _row_text(layer: int, depth: int, here: tuple[int, int]) -> str:
+    line = [" "] * 9
+    for side, place in _sides(layer, depth, here).items():
+        line[round(4 * place)] = "*" if (layer, side) == here else "o"
+    return "".join(line).rstrip()
+
+
+def _svg(here: tuple[int, int], depth: int, shown: range) -> str:
+    canvas = Canvas(200, ROW * len(shown))
+    rows = [_sides(layer, depth, here) for layer in shown]
+    for row, (upper, lower) in enumerate(itertools.pairwise(rows)):
+        for x1, x2 in ((a, b) for a in upper.values() for b in lower.values()):
+            y = (row + 0.5) * ROW
+            canvas.arrow(*_moved(60 + 60 * x1, y, 60 + 60 * x2, y + ROW), line=GREY)
+    for row, (layer, sides) in enumerate(zip(shown, rows, strict=True)):
+        y = (row + 0.5) * ROW
+        canvas.label(24, y, _name(layer, depth).strip())
+        for side, place in sides.items():
+            other = RED if layer == depth + 2 else PAPER
+            fill = BLUE if (layer, side) == here else other
+            canvas.circle(60 + 60 * place, y, RADIUS - 1, fill=fill)
+    return canvas.svg()
+
+
+def _moved(x1: float, y1: float, x2: float, y2: float) -> tuple[float, float, float, float]:
+    """Return the part of a line between two circles."""
+    part = RADIUS / math.hypot(x2 - x1, y2 - y1)
+    dx, dy = (x2 - x1) * part, (y2 - y1) * part
+    return x1 + dx, y1 + dy, x2 - dx, y2 - dy
+
+
+FAMILY = Family(
+    "layered",
+    make=layered,
+    draw=draw,
+    sizes={"tiny": {"depth": 10}, "small": {"depth": 5000}},
+)

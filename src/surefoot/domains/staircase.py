@@ -13,11 +13,18 @@ oracles would not agree on whether such a state counts as expanded.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+from surefoot.domains.family import Family
 from surefoot.domains.parameters import check_range
+from surefoot.domains.pictures import BLUE, GREEN, GREY, INK, PAPER, RED, Canvas, Picture, window
 from surefoot.tasks.description import Description
 from surefoot.tasks.expressions import Expr
 
 MAX_STEPS = 100_000
+SHOWN = 16  # levels of a picture, around the state
+WIDE, HIGH = 46, 20  # a level of a picture
 ROOT, STEPS, LANDING, FAIL = range(4)
 
 
@@ -49,3 +56,46 @@ def staircase(*, steps: int = 10) -> Description:
     d.start({"place": ROOT, "step": 0})
     d.fail(place == FAIL)
     return d
+
+
+def draw(state: Mapping[str, Any], *, steps: int) -> Picture:
+    """Return a picture of the stairs around the state, which is ``*``, and of the root."""
+    level = {ROOT: 1, STEPS: state["step"], LANDING: steps + 1, FAIL: 0}[state["place"]]
+    shown = window(level, steps + 2, SHOWN)
+    at = None if state["place"] == ROOT else level
+    return Picture(text=_text(at, steps, shown), svg=_svg(at, steps, shown))
+
+
+def _name(level: int, steps: int) -> str:
+    return {0: "fail", steps + 1: "landing"}.get(level, str(level))
+
+
+def _text(at: int | None, steps: int, shown: range) -> str:
+    lines = [f"root{' *' if at is None else ''}"]
+    for level in reversed(shown):
+        indent = "    " * (level - shown.start)
+        lines.append(f"{indent}__ {_name(level, steps)}{' *' if level == at else ''}")
+    return "\n".join(lines)
+
+
+def _svg(at: int | None, steps: int, shown: range) -> str:
+    canvas = Canvas(WIDE * (len(shown) + 1), HIGH * (len(shown) + 3))
+    for column, level in enumerate(shown):
+        fill = {0: RED, steps + 1: GREEN}.get(level, GREY)
+        ink = INK if fill == GREY else PAPER
+        x, top = WIDE * (column + 0.5), HIGH * (len(shown) - column + 1)
+        canvas.rectangle(x, top, WIDE, HIGH * (column + 1), fill=fill)
+        canvas.label(x + WIDE / 2, top + HIGH / 2, _name(level, steps), size=11, fill=ink)
+        if level == at:
+            canvas.circle(x + WIDE / 2, top - 8, 7, fill=BLUE)
+    canvas.label(WIDE, HIGH, "root")
+    canvas.circle(WIDE * 1.8, HIGH, 7, fill=BLUE if at is None else PAPER)
+    return canvas.svg()
+
+
+FAMILY = Family(
+    "staircase",
+    make=staircase,
+    draw=draw,
+    sizes={"tiny": {"steps": 10}, "small": {"steps": 5000}},
+)

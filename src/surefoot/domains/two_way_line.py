@@ -1,8 +1,18 @@
 """Two-way line: a truck brings packages to one end of a line and must overrun neither.
 
-The truck drives in both directions, with speeds from ``-top_speed`` to ``top_speed``, and picks up
-and drops packages at every location. A package that falls off lands where the truck was. See
-:mod:`surefoot.domains.line` for what it shares with the one-way line.
+The truck drives in both directions, at speeds from ``-top_speed`` to ``top_speed``.
+``acc_truck_0``, ``dec_truck_0`` and ``move_truck_0`` displace it by its *old* speed and then change
+the speed by +1, -1 or 0. At rest it picks packages up and drops them, at every location. Whoever
+drives off either end of the line crashes: ``aux_vel`` becomes -1, which is fail. The goal is all
+packages and the truck at the last location. At the start the truck stands at location 0, the
+packages are distributed over the truck and all locations but the last, and ``aux_vel`` is any
+number from 0 up.
+
+Variants: ``det`` as it is; ``icy``: a package may fall off while driving and then lies where the
+truck was, and at icy locations accelerating and braking may have no effect and moving may speed up;
+``icy-park``: icy, and the truck may park at rest at the last location, after which it cannot drive.
+``icy`` lists the icy locations, as in 5,7; without it they are those of the published files for 20
+and 25 locations, and the two in the middle for other numbers.
 
 Names, bounds and outcomes are those of the files published with P-TEST, P-IPI and P-TREE. There is
 none with parking: ``icy-park`` adds the rules of the one-way line.
@@ -10,7 +20,13 @@ none with parking: ``icy-park`` adds the rules of the one-way line.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+from surefoot.domains.family import Family
 from surefoot.domains.line import Line, Parameters
+from surefoot.domains.line_picture import draw_line
+from surefoot.domains.pictures import Picture
 from surefoot.tasks.description import Description
 
 
@@ -28,6 +44,19 @@ def two_way_line(
     files for 20 and 25 locations, and the two in the middle for other numbers.
     """
     return _TwoWayLine(Parameters(packages, locations, top_speed, variant, icy)).description
+
+
+def draw(
+    state: Mapping[str, Any],
+    *,
+    packages: int,
+    locations: int,
+    top_speed: int,
+    variant: str,
+    icy: str,
+) -> Picture:
+    """Return a picture of the line and the truck."""
+    return draw_line(state, Parameters(packages, locations, top_speed, variant, icy))
 
 
 class _TwoWayLine(Line):
@@ -54,3 +83,16 @@ class _TwoWayLine(Line):
 
     def falls_to(self, at: int) -> int:
         return at
+
+
+FAMILY = Family(
+    "two-way-line",
+    make=two_way_line,
+    draw=draw,
+    sizes={
+        "tiny": {"packages": 3, "locations": 4},
+        "small": {"packages": 4, "locations": 6},
+        "15-10": {"packages": 15, "locations": 10},
+        "40-25": {"packages": 40, "locations": 25},
+    },
+)

@@ -10,7 +10,7 @@ import functools
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from surefoot import _core
 from surefoot.errors import (
@@ -37,6 +37,9 @@ from surefoot.tasks.sampling import check_draw, draw_positions
 from surefoot.tasks.source import Source
 from surefoot.tasks.state import GOAL, State
 
+if TYPE_CHECKING:
+    from surefoot.domains.pictures import Picture
+
 REJECTION_TRIES = 1_000_000
 MAX_STATE_TEXT = 2_000  # characters of a state in a message
 
@@ -49,6 +52,7 @@ class Task:
         self.name = description.name
         self.file = description.file
         self.source: Source | None = None
+        self.draw: Callable[[State], Picture] | None = None
         self.variables = _ordered(description)
         self.actions = (*description.actions, *description.silent)
         self.silent = frozenset(description.silent)
@@ -60,6 +64,9 @@ class Task:
         except (ValueError, MemoryError) as error:
             raise InputError("bad-description", f"the core refuses the task: {error}") from None
         self._starts = self._packed_starts()
+
+    def __deepcopy__(self, memo: object) -> Task:
+        return self  # nothing about it changes
 
     # -- states ------------------------------------------------------------------------------
 
@@ -116,6 +123,10 @@ class Task:
         if isinstance(state, State) and state._names is self.names:
             return state.packed  # the tuple of names is this task's own: so is the state
         return self.state(state).packed
+
+    def picture(self, state: State | Mapping[str, Any]) -> Picture | None:
+        """Return a picture of the state. None if nobody knows how to draw the task's states."""
+        return None if self.draw is None else self.draw(self.state(state))
 
     def _ask(self, call: Callable[..., Any], *args: Any, **options: Any) -> Any:
         """Return what the core answers; its errors of the model come out as InputError."""
