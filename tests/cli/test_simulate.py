@@ -226,3 +226,58 @@ def test_bad_policy(surefoot: Surefoot, policy: str, text: str) -> None:
     done = surefoot("simulate", "tasks.py:lamp", "--policy", policy)
     assert (done.code, done.out) == (2, "")
     assert text in done.err
+
+
+def test_pictures(surefoot: Surefoot) -> None:
+    arguments = ("domain:layered?depth=1", "--policy", "first", "--max-steps", "2", "--pictures")
+    done = surefoot("simulate", *arguments)
+    assert (done.code, done.err) == (0, "")
+    indent = " " * 9
+    assert done.out.splitlines()[1:6] == [
+        "  start  layer=0,side=0",
+        f"{indent}root      *",
+        f"{indent}   1    o   o",
+        f"{indent}last      o",
+        f"{indent}fail      o",
+    ]
+    assert done.out.count("root ") == 3
+    assert done.out.splitlines()[-3].strip() == "fail      o"
+
+
+def test_pictures_stand_below_what_there_was_to_choose_from(surefoot: Surefoot) -> None:
+    state = "location_load_0=0,location_load_1=0,location_load_2=0,truck_0=1,truck_load_0=1"
+    state += ",truck_vel_0=1,aux_vel=1"
+    done = surefoot(
+        *("simulate", "domain:one-way-line?packages=1&locations=3", "--policy", "first"),
+        *("--state", state, "--max-steps", "1", "--pictures"),
+    )
+    assert [line.strip() for line in done.out.splitlines()[6:]] == [
+        "1  acc_truck_0  truck_0=2,truck_vel_0=2",
+        "of acc_truck_0, dec_truck_0, move_truck_0",
+        "location   0 1 2",
+        "packages   . . .",
+        "truck          T-!",
+        "speed 2, 1 package loaded",
+        "",
+        "1 run: 1 cut",
+    ]
+
+
+def test_pictures_in_a_document(surefoot: Surefoot) -> None:
+    arguments = ("domain:staircase?steps=1", "--policy", "first", "--max-steps", "3", "--json")
+    document = surefoot("simulate", *arguments, "--pictures").document
+    (run,) = document["runs"]
+    assert document["options"]["pictures"] is True
+    assert len(run["pictures"]) == len(run["states"])
+    assert run["pictures"][0] == "root *\n        __ landing\n    __ 1\n__ fail"
+    assert run["pictures"][1].endswith("__ 1 *\n__ fail")
+    plain = surefoot("simulate", *arguments).document
+    assert "pictures" not in plain["runs"][0]
+
+
+@pytest.mark.parametrize("task", ["tasks.py:lamp", "tasks.py:Counter"])
+def test_no_pictures_of_other_tasks(surefoot: Surefoot, task: str) -> None:
+    done = surefoot("simulate", task, "--pictures")
+    assert (done.code, done.out) == (2, "")
+    assert "no-picture" in done.err
+    assert "surefoot domains" in done.err

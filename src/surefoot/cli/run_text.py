@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from surefoot.errors import InputError, printable
+from surefoot.errors import InputError, printable, quoted
 from surefoot.results import RESULT_WORDS, counted
 
 if TYPE_CHECKING:
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from surefoot.policies import Policy
     from surefoot.results import Made, Run
+    from surefoot.tasks.python_task import PythonTask
+    from surefoot.tasks.task import Task
 
 STYLES = {
     "fail": "bold red",
@@ -25,6 +27,8 @@ STYLES = {
 }
 SHOWN_ACTIONS = 6  # of those that were applicable in a step
 Labels = Mapping[str, tuple[str, ...]]
+Draw = Callable[[Any], str]  # a state's picture as text
+INDENT = " " * 9
 
 
 @dataclass(frozen=True)
@@ -81,15 +85,18 @@ def head_of(run: Run, more: str = "") -> Text:
     )
 
 
-def lines_of(run: Run, labels: Labels, choices: Sequence[Choice] = ()) -> Iterator[str]:
+def lines_of(
+    run: Run, labels: Labels, choices: Sequence[Choice] = (), draw: Draw | None = None
+) -> Iterator[str]:
     """Yield the start state in full, then each action with what it changed, and below it what
-    there was to choose from, where that is given.
+    there was to choose from, and a picture of the state, where these are given.
     """
     from surefoot.cli.state_text import text_of
 
     if run.made is not None:
         yield from _made_lines(run.made, labels)
     yield f"  start  {text_of(run.start, dict(labels))}"
+    yield from _picture_lines(draw, run.start)
     width = max((len(printable(action)) for action in run.actions), default=0)
     for step, action in enumerate(run.actions):
         text = changes_text(run.states[step], run.states[step + 1], labels)
@@ -98,9 +105,26 @@ def lines_of(run: Run, labels: Labels, choices: Sequence[Choice] = ()) -> Iterat
             line += f"  (one of {choices[step].outcomes:,} outcomes)"
         yield line
         if choices and (below := _choice_text(choices[step], action)):
-            yield f"         {below}"
+            yield f"{INDENT}{below}"
+        yield from _picture_lines(draw, run.states[step + 1])
     if run.result == "inapplicable" and run.reason:
         yield f"  {run.steps + 1:5}  {printable(run.reason)}  is not applicable"
+
+
+def picture_text(task: Task | PythonTask) -> Draw:
+    """Return what draws the task's states. Raises InputError if nobody can."""
+    if getattr(task, "draw", None) is None:
+        raise InputError(
+            "no-picture",
+            f"nobody knows how to draw states of {quoted(task.name)}",
+            hint="only the built-in domains have --pictures: see surefoot domains",
+        )
+    return lambda state: str(task.picture(state))  # type: ignore[union-attr]
+
+
+def _picture_lines(draw: Draw | None, state: Any) -> Iterator[str]:
+    if draw is not None:
+        yield from (f"{INDENT}{line}".rstrip() for line in draw(state).splitlines())
 
 
 def changes_text(before: Any, after: Any, labels: Labels) -> str:

@@ -14,6 +14,7 @@ from surefoot.cli.policy_arguments import PolicyArguments
 from surefoot.options import SimulateOptions
 
 if TYPE_CHECKING:
+    from surefoot.cli.run_text import Draw
     from surefoot.policies import Policy
     from surefoot.results import Run, SimulateResult
 
@@ -25,6 +26,9 @@ States = Annotated[
         show_default=False,
     ),
 ]
+Pictures = Annotated[
+    bool, Parameter(help="show a picture of each state, as text", show_default=False)
+]
 DEFAULT = "random"
 
 
@@ -35,6 +39,7 @@ def simulate(
     policy: Annotated[PolicyArguments, Parameter(name="*")] = PolicyArguments(),  # noqa: B008
     state: States = (),
     states: StatesFile = None,
+    pictures: Pictures = False,
     options: Annotated[SimulateOptions, Parameter(name="*")] = SimulateOptions(),  # noqa: B008
     json: Json = False,
     task_arguments: Annotated[TaskArguments, Parameter(name="*")] = TaskArguments(),  # noqa: B008
@@ -46,7 +51,7 @@ def simulate(
     A run ends in a fail or goal state, in a dead end (no action is applicable), or
     is cut after --max-steps. Below each step stand the actions that were applicable,
     with their scores, the best first; * marks the one taken. Without --policy the
-    policy is random.
+    policy is random. Built-in domains have --pictures of their states.
 
     For example:
       surefoot simulate "domain:one-way-line?packages=3&locations=4" --runs 3
@@ -54,6 +59,7 @@ def simulate(
     """
     from surefoot.cli.output import document, json_text
     from surefoot.cli.progress import Progress
+    from surefoot.cli.run_text import picture_text
     from surefoot.cli.state_text import read_states, state_of
 
     options = checked_options(options)
@@ -61,6 +67,7 @@ def simulate(
         from surefoot.simulate import simulate as run
 
         loaded = task_arguments.load(task)
+        draw = picture_text(loaded) if pictures else None
         who = policy.load(loaded, seed=options.seed, default=DEFAULT)
         starts = [state_of(loaded, text) for text in state]
         starts += read_states(loaded, states) if states is not None else []
@@ -69,11 +76,11 @@ def simulate(
         is_random = (policy.policy or DEFAULT) == "random"
         chosen = "random" if is_random else who
         result = run(loaded, starts or None, policy=chosen, options=options)
-        runs = [_explained(who, one) for one in result.runs] if json else []
+        runs = [_explained(who, one, draw) for one in result.runs] if json else []
     if json:
         given = {**asdict(options), "runs": len(result.runs), **policy.given()}
         given |= {"policy": policy.policy or DEFAULT}
-        given |= {"state": list(state), "states": states and str(states)}
+        given |= {"state": list(state), "states": states and str(states), "pictures": pictures}
         content = document(
             "simulate",
             loaded,
@@ -86,11 +93,11 @@ def simulate(
         )
         print(json_text(content))
     else:
-        _print_runs(who, result)
+        _print_runs(who, result, draw)
     return 0
 
 
-def _explained(policy: Policy, run: Run) -> dict[str, Any]:
+def _explained(policy: Policy, run: Run, draw: Draw | None) -> dict[str, Any]:
     """Return a run as plain data, with what there was to choose from in each step."""
     from surefoot.cli.run_text import choices_of
 
@@ -101,10 +108,11 @@ def _explained(policy: Policy, run: Run) -> dict[str, Any]:
         "applicable": [list(one.applicable) for one in choices],
         "scores": None if None in scores else scores,
         "outcomes": [one.outcomes for one in choices],
+        **({"pictures": [draw(state) for state in run.states]} if draw else {}),
     }
 
 
-def _print_runs(policy: Policy, result: SimulateResult) -> None:
+def _print_runs(policy: Policy, result: SimulateResult, draw: Draw | None) -> None:
     from surefoot.cli.output import console
     from surefoot.cli.run_text import choices_of, head_of, lines_of
     from surefoot.cli.state_text import labels_of
@@ -115,5 +123,5 @@ def _print_runs(policy: Policy, result: SimulateResult) -> None:
         with redirect_stdout(sys.stderr):
             choices = choices_of(policy, run)
         out.print(head_of(run))
-        print("\n".join(lines_of(run, labels, choices)), end="\n\n")
+        print("\n".join(lines_of(run, labels, choices, draw)), end="\n\n")
     out.print(result.summary_text)
