@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import fields, replace
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from surefoot.certificates import check_task
 from surefoot.cli.arguments import TaskArguments
 from surefoot.errors import InputError, printable, quoted
-from surefoot.policies import Policy, load_policy
+from surefoot.policies import BUILT_IN, Policy, load_policy
 from surefoot.tasks.python_task import PythonTask
 from surefoot.tasks.source import Source
 
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 
 PATHS = ("property", "start", "goal", "fail")
 TEXTS = ("property_name", "int_range")
-BUILT_IN = re.compile(r"first|random(\?seed=\d+)?", re.ASCII)
 
 
 class Tasks:
@@ -168,7 +166,7 @@ def policy_of_finding(
 
 def _policy_named(name: str, file: Path, task: Task) -> tuple[Policy | None, str | None]:
     if BUILT_IN.fullmatch(name):
-        return load_policy(name, task), None
+        return _loaded(name, task)
     if name.endswith(".jsonl"):
         path = _found(name, file)
         if path.exists():
@@ -179,7 +177,11 @@ def _policy_named(name: str, file: Path, task: Task) -> tuple[Policy | None, str
     path = _found(name, file)
     if not path.is_file():
         return None, f"there is no policy {quoted(name)}"
+    return _loaded(str(path), task)
+
+
+def _loaded(name: str, task: Task) -> tuple[Policy | None, str | None]:
     try:
-        return load_policy(str(path), task), None
+        return load_policy(name, task), None
     except InputError as error:
         return None, error.message

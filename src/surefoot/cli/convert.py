@@ -20,7 +20,7 @@ Out = Annotated[
     Path,
     Parameter(
         name=["--out", "-o"],
-        help="the new file: *.safetensors for a network, *.json for trees",
+        help="the new file: *.safetensors or *.onnx for a network, *.json for trees",
     ),
 ]
 Trust = Annotated[
@@ -57,13 +57,14 @@ def convert(
 ) -> int:
     """Bring a policy file into a format that is safe to load.
 
-    Networks become *.safetensors, trees *.json. torch files, Stable-Baselines3 zips
-    and pickles of scikit-learn can run any code when they are opened: they need
-    --trust, and are opened in a process of their own.
+    Networks become *.safetensors or *.onnx, trees *.json. torch files,
+    Stable-Baselines3 zips and pickles of scikit-learn can run any code when they
+    are opened: they need --trust, and are opened in a process of their own.
 
     For example:
       surefoot convert best_model.zip -o best_model.safetensors --trust
       surefoot convert policy.onnx -o policy.safetensors --json
+      surefoot convert policy.safetensors -o policy.onnx
     """
     from surefoot.cli.output import json_text
     from surefoot.cli.progress import Progress

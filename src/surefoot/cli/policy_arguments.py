@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from surefoot.tasks.task import Task
 
 POLICY_GROUP = Group.create_ordered("Policy")
-POLICIES_ARE = "a policy file such as truck.onnx, first, random, or FILE.py:NAME"
+POLICIES_ARE = "a policy file such as truck.onnx, builtin:NAME, first, random, or FILE.py:NAME"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,7 +24,7 @@ class PolicyArguments:
     """Which policy, and what its file does not say."""
 
     policy: Annotated[str | None, Parameter(name="--policy", group=POLICY_GROUP)] = None
-    """a policy file, as truck.onnx or trees.ubj; FILE.py:NAME; or first or random"""
+    """a policy file, as truck.onnx or trees.ubj; FILE.py:NAME; builtin:NAME; or first or random"""
     interface: Annotated[Path | None, Parameter(name="--interface", group=POLICY_GROUP)] = None
     """file that says which variable feeds which input and which output is which action"""
     unfiltered: Annotated[

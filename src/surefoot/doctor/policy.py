@@ -60,6 +60,7 @@ def _facts(policy: Policy, decisions: Counter[str], fidelity: object) -> PolicyF
         choices=decisions.total(),
         decisions=dict(decisions.most_common()),
         fidelity=fidelity,  # type: ignore[arg-type]
+        card=policy.card,
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from surefoot.errors import printable
+from surefoot.policies.builtin import Card
 from surefoot.results import counted
 
 SHOWN_ITEMS = 12
@@ -71,7 +72,7 @@ class PolicyFacts:
 
     ``decisions`` counts what it decides for in ``choices`` sampled states, those in which several
     actions are applicable. ``model``, ``precision`` and ``fidelity`` are None for policies that are
-    not learned.
+    not learned. A policy that comes with Surefoot has a ``card``.
     """
 
     name: str
@@ -87,6 +88,7 @@ class PolicyFacts:
     choices: int
     decisions: dict[str, int]
     fidelity: Fidelity | None
+    card: Card | None = None
 
 
 # -- text --------------------------------------------------------------------------------------
@@ -105,6 +107,8 @@ def policy_lines(facts: PolicyFacts) -> Iterator[str]:
         yield f"  decides  for the best-scored {which}"
     for note in facts.notes:
         yield f"  note     {printable(note, limit=500)}"
+    if facts.card is not None:
+        yield from _card_lines(facts.card)
     if facts.choices:
         yield f"  takes    {_decisions_text(facts)}"
     yield from _mapping_lines("inputs", "<-", list(map(str, facts.inputs)))
@@ -121,6 +125,22 @@ def _decisions_text(facts: PolicyFacts) -> str:
         more = counted(len(ordered) - SHOWN_DECISIONS, "other")
         shown.append(f"{more} in {rest:,}")
     return f"{', '.join(shown)} of {counted(facts.choices, 'state')} with a choice"
+
+
+def _card_lines(card: Card) -> Iterator[str]:
+    yield f"  made for {card.task}"
+    if card.teacher is not None:
+        alike = "" if card.agreement is None else f", in {card.agreement:.2%} of states alike"
+        yield f"  teacher  {card.teacher}{alike}"
+    if card.steps is not None:
+        taken = "" if card.training_seconds is None else f" in {card.training_seconds:,.0f} s"
+        yield f"  training {card.steps:,} steps{taken}, seed {card.seed}"
+    bound = "" if card.exact else "at least "
+    yield (
+        f"  there    fails from {bound}{card.unsafe_fraction:.2%} of {card.starts:,} start states, "
+        f"{card.goal_fraction:.2%} of runs reach the goal, {card.mean_steps:,.1f} steps in a run"
+    )
+    yield f"  as by    {card.command}"
 
 
 def _mapping_lines(title: str, arrow: str, texts: Sequence[str]) -> Iterator[str]:

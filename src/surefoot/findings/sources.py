@@ -15,14 +15,12 @@ from surefoot import checker
 from surefoot.certificates import task_member
 from surefoot.errors import InputError, printable, quoted
 from surefoot.findings.runs import AnyTask
-from surefoot.policies import Policy, load_policy
+from surefoot.policies import BUILT_IN, Policy, load_policy
 from surefoot.tasks import load_task
 from surefoot.tasks.source import Source
 
 if TYPE_CHECKING:
     from surefoot.findings import Finding
-
-BUILT_IN = re.compile(r"first|random(\?seed=\d+)?", re.ASCII)
 
 
 def check_same_task(finding: Finding, task: AnyTask) -> None:
@@ -139,7 +137,7 @@ def policy_again(finding: Finding, task: AnyTask) -> Policy:
     name, interface = said["name"], said["interface"]
     file = _file_text(finding)
     if BUILT_IN.fullmatch(name):
-        return load_policy(name, task)
+        return load_policy(name, task, unfiltered=said["unfiltered"] or None)
     if ".py:" in name:
         raise InputError(
             "finding-runs-code",

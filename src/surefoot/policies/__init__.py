@@ -9,13 +9,15 @@ learned policies are made of is in ``models``, which file is read by whom in ``f
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from surefoot import _core
-from surefoot.errors import InputError, Unsupported, nearest_hint, printable, quoted, shown
+from surefoot.errors import InputError, nearest_hint, printable, quoted, shown
 from surefoot.options import MAX_INT, whole
+from surefoot.policies import builtin
 from surefoot.policies.callables import (
     Batched,
     fed,
@@ -38,8 +40,10 @@ if TYPE_CHECKING:
     from surefoot.policies.loaded import Loaded
     from surefoot.policies.models import Model
 
-BUILT_IN = ("first", "random")
+RULES = ("first", "random")
 SEED_SIGN = "?seed="
+BUILT_IN = re.compile(rf"first|random(\?seed=\d+)?|{builtin.PREFIX}.*", re.ASCII | re.DOTALL)
+"""policies that come with Surefoot: to load one by its name reads nobody else's file"""
 
 
 class Policy:
@@ -50,7 +54,7 @@ class Policy:
     its file, if it has one (several files that belong together have one SHA-256). A learned policy
     has a ``model`` and the ``interface`` between the task and this. It decides for the best-scored
     applicable action, or, if it is ``unfiltered``, for the best-scored one of all. ``notes`` say
-    what had to be assumed.
+    what had to be assumed. A policy that comes with Surefoot has a ``card``.
     """
 
     def __init__(
@@ -75,6 +79,7 @@ class Policy:
         self.interface = interface
         self.unfiltered = unfiltered
         self.notes = notes
+        self.card: builtin.Card | None = None
         self._batched: Batched | None = None
         self._scorer: Any = None
 
@@ -240,10 +245,11 @@ def load_policy(
     interface: Any = None,
     unfiltered: bool | None = None,
 ) -> Policy:
-    """Return the policy of a file, ``first``, ``random`` or ``FILE.py:NAME``.
+    """Return the policy of a file, ``first``, ``random``, ``builtin:NAME`` or ``FILE.py:NAME``.
 
     ``first`` takes the applicable action that comes first in the task. ``random`` takes one that
     depends on the seed and the state only; ``random?seed=3`` gives the seed with it.
+    ``builtin:NAME`` is a trained policy that comes with Surefoot, for one of the built-in families.
     ``FILE.py:NAME`` runs that file; NAME is a function from State to the name of an action, a
     mapping, or a class without arguments of which objects can be called.
     A table has one ``{"state": {...}, "action": "..."}`` per line.
@@ -261,6 +267,8 @@ def load_policy(
     text = str(source)
     more = {"interface": interface, "unfiltered": unfiltered}
     name, sign, seed_text = text.partition(SEED_SIGN)
+    if text.startswith(builtin.PREFIX):
+        return _of_card(text, task, **more)
     if (python := split_name(text, what="policy")) is not None:
         return _of_python(text, task, *python, **more)
     is_random = name == "random" and bool(sign or text == name)
@@ -308,6 +316,19 @@ def _of_python(text: str, task: Task | PythonTask, file: Path, name: str, **more
     return policy
 
 
+def _of_card(
+    text: str, task: Task | PythonTask, *, interface: Any, unfiltered: bool | None
+) -> Policy:
+    if interface is not None:
+        hint = "it brings its own one"
+        raise InputError("bad-option", f"{quoted(text)} takes no interface", hint=hint)
+    card = builtin.card(text.removeprefix(builtin.PREFIX))
+    loaded = builtin.read(card, task)
+    policy = _learned(text, task, loaded, interface=None, unfiltered=unfiltered)
+    policy.card, policy.file, policy.sha256 = card, card.path, sha256_of(card.path)
+    return policy
+
+
 def _of_file(
     text: str, task: Task | PythonTask, *, interface: Any, unfiltered: bool | None
 ) -> Policy:
@@ -349,8 +370,11 @@ def _table(name: str, task: Task | PythonTask, table: Table) -> Policy:
     return Policy(task, name, core=core, sha256=table.sha256, file=file)
 
 
-def _unknown(text: str) -> InputError | Unsupported:
-    hint = nearest_hint(text, BUILT_IN) or (
-        f"policies are: {', '.join(BUILT_IN)}, FILE.py:NAME, or a policy file such as truck.onnx"
+def _unknown(text: str) -> InputError:
+    known = [*RULES, *(builtin.PREFIX + name for name in builtin.names())]
+    with_prefix = builtin.PREFIX + text
+    hint = nearest_hint(with_prefix if with_prefix in known else text, known) or (
+        f"policies are: {', '.join(RULES)}, {builtin.PREFIX}NAME, FILE.py:NAME, or a policy file "
+        "such as truck.onnx"
     )
     return InputError("unknown-policy", f"there is no policy {quoted(text)}", hint=hint)

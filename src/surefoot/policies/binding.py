@@ -56,10 +56,11 @@ def with_inputs(model: Model, count: int) -> Model:
     return model if isinstance(model, Network) else replace(model, num_inputs=count)
 
 
-def core_of(task: Task | PythonTask, scorer: Any, interface: Interface, *, unfiltered: bool) -> Any:
-    """Return the core's policy that decides by scores."""
-    if isinstance(task, PythonTask):
-        return scored(task, scorer.scores, interface, unfiltered=unfiltered)
+CoreInput = tuple[int, float, float, float]
+
+
+def core_interface(task: Task, interface: Interface) -> tuple[list[CoreInput], list[int]]:
+    """Return inputs and outputs as the core takes them: by the numbers of variables and actions."""
     positions = {name: position for position, name in enumerate(task.names)}
     inputs = [
         (
@@ -71,7 +72,14 @@ def core_of(task: Task | PythonTask, scorer: Any, interface: Interface, *, unfil
         for one in interface.inputs
     ]
     numbers = {name: number for number, name in enumerate(task.actions)}
-    outputs = [numbers[name] for name in interface.outputs]
+    return inputs, [numbers[name] for name in interface.outputs]
+
+
+def core_of(task: Task | PythonTask, scorer: Any, interface: Interface, *, unfiltered: bool) -> Any:
+    """Return the core's policy that decides by scores."""
+    if isinstance(task, PythonTask):
+        return scored(task, scorer.scores, interface, unfiltered=unfiltered)
+    inputs, outputs = core_interface(task, interface)
     try:
         return _core.ScoredPolicy(
             task.core, scorer, inputs=inputs, outputs=outputs, unfiltered=unfiltered

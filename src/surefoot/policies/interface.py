@@ -19,6 +19,7 @@ from surefoot.results import counted
 
 if TYPE_CHECKING:
     from surefoot.policies.models import Model
+    from surefoot.tasks.description import Variable
     from surefoot.tasks.python_task import PythonTask
     from surefoot.tasks.task import Task
 
@@ -27,6 +28,7 @@ SUFFIX = ".interface.json"
 GIVE_INTERFACE = "say which variable feeds which input, and which output is which action, with "
 GIVE_INTERFACE += "--interface FILE"
 LOOKS_LIKE = 'as in {"surefoot_interface": 1, "inputs": ["x", "y"], "outputs": ["move", "stay"]}'
+MAX_SCALE = 1e9  # a variable that may be larger is as good as unbounded
 _KEYS = frozenset({KEY, "file", "inputs", "outputs", "unfiltered", "activation"})
 
 
@@ -225,6 +227,21 @@ def bound(
         error.at(file=given.origin.file)
         raise
     return replace(given, inputs=inputs, outputs=outputs, positions=())
+
+
+def scaled_interface(task: Task) -> Interface:
+    """Return the interface of a policy that is fed every variable, scaled to -1..1 by its bounds,
+    and has an output for each action that is not silent.
+    """
+    actions = tuple(name for name in task.actions if name not in task.silent)
+    return Interface(tuple(map(_scaled, task.variables)), actions)
+
+
+def _scaled(variable: Variable) -> Input:
+    half = variable.upper / 2 - variable.lower / 2
+    if half == 0 or half > MAX_SCALE:
+        return Input(variable.name)
+    return Input(variable.name, mean=variable.lower + half, scale=half)
 
 
 def _bound_inputs(

@@ -18,6 +18,7 @@ import numpy as np
 
 from surefoot.errors import InputError, Unsupported, printable, quoted
 from surefoot.files import file_bytes
+from surefoot.policies.libraries import library
 from surefoot.policies.loaded import Loaded, checked
 from surefoot.policies.models import Layer, Network, Reals
 
@@ -46,15 +47,8 @@ def read(path: str | Path) -> Loaded:
 
 
 def _parsed(data: bytes) -> Any:
-    try:
-        onnx = import_module("onnx")
-        decode_error = import_module("google.protobuf.message").DecodeError
-    except ImportError:
-        raise Unsupported(
-            "missing-library",
-            "reading ONNX files needs the onnx package",
-            hint="pip install 'surefoot[onnx]'",
-        ) from None
+    onnx = library("onnx", extra="onnx", what="reading ONNX files")
+    decode_error = import_module("google.protobuf.message").DecodeError
     try:
         model = onnx.ModelProto.FromString(data)
     except (decode_error, ValueError, RecursionError, RuntimeError):

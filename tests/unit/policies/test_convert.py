@@ -121,7 +121,7 @@ def test_trees_to_json(tmp_path):
 
 BAD_OUTS = {
     "network as JSON": "net.json",
-    "another suffix": "net.onnx",
+    "another suffix": "net.pt",
     "a folder that is not there": "no/net.safetensors",
     "onto itself": "net.nnet",
 }

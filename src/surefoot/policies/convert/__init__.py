@@ -1,22 +1,19 @@
 """Bring a policy file into a format that is safe to load.
 
-Networks become safetensors files, tree ensembles JSON files of our own. Pickles (torch files,
-Stable-Baselines3 zips, scikit-learn estimators) are opened only if somebody trusts them, by a child
-process with limits; what it writes is read again here by the ordinary readers before it is put in
-its place.
+Networks become safetensors or ONNX files, tree ensembles JSON files of our own. Pickles (torch
+files, Stable-Baselines3 zips, scikit-learn estimators) are opened only if somebody trusts them, by
+a child process with limits; what it writes is read again here by the ordinary readers.
 """
 
 from __future__ import annotations
 
-import os
 import shlex
-import shutil
 import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from surefoot.errors import InputError, Unsupported, quoted
+from surefoot.errors import InputError, SurefootError, Unsupported, quoted
 from surefoot.files import file_bytes
 from surefoot.policies.formats import (
     HEAD_BYTES,
@@ -30,14 +27,13 @@ from surefoot.policies.formats import (
 from surefoot.policies.interface import Interface, InterfaceFile
 from surefoot.policies.loaded import Loaded
 from surefoot.policies.tables import sha256_of
+from surefoot.policies.writing import WRONG_SUFFIX, check_place, not_written, write_policy
 
 if TYPE_CHECKING:
     from surefoot.policies.models import Model
 
 MAX_SECONDS = 300.0
 MEMORY_MB = 8192
-SUFFIX_OF = {"network": ".safetensors", "trees": ".json"}
-WRONG_SUFFIX = "wrong-suffix"
 TREES_HAVE_NONE = "trees have no activation"
 _TREES = ("xgboost", "lightgbm", "veritas", "trees")
 
@@ -107,7 +103,8 @@ def convert(
     max_seconds: float = MAX_SECONDS,
     memory_mb: int = MEMORY_MB,
 ) -> Converted:
-    """Write a policy file as a safetensors file (networks) or a JSON file of our own (trees).
+    """Write a policy file as a safetensors or ONNX file (networks) or a JSON file of our own
+    (trees). The interface of an ONNX file is written beside it, to ``NAME.onnx.interface.json``.
 
     Pickles need ``trust``: opening one runs the code inside it, in a process of its own that has
     ``max_seconds`` and ``memory_mb``. ``activation`` is that of the hidden layers, where the file
@@ -117,61 +114,56 @@ def convert(
     _check_activation(activation)
     _check_out(path, out)
     given = given_interface(interface)
-    head = _head(path)
-    scratch = _scratch(out)
+    limits: dict[str, Any] = {"max_seconds": max_seconds, "memory_mb": memory_mb}
     try:
-        made = scratch / f"policy{out.suffix.lower()}"
-        if is_pickle(path, head):
+        if is_pickle(path, file_bytes(path, HEAD_BYTES)):
             if not trust:
                 raise pickle_error(path, new=out).at(file=str(path))
-            from surefoot.policies.convert.parent import run_child
-
-            run_child(path, made, activation, max_seconds=max_seconds, memory_mb=memory_mb)
-            loaded = with_interface(_read_again(made, path), given)
+            loaded = with_interface(_read_pickle(path, out, activation, limits), given)
         else:
             loaded = _read_plain(path, given, activation)
-        write(_with_all_inputs(loaded, path), made, path)
-        loaded = _read_again(made, path)
-        os.replace(made, out)
-    except OSError as error:
-        raise _not_written(out, error) from None
+        _write(_with_all_inputs(loaded, path), out, path)
     except InputError as error:
         if error.code == WRONG_SUFFIX:
             given_as = interface if isinstance(interface, str | Path) else None
             options = {"--activation": activation, "--interface": given_as}
             error.code = "bad-option"
-            error.hint = _command(path, _other(out), trust=trust, options=options)
+            other = _other(out)
+            error.hint = None
+            if other != path:
+                error.hint = _command(path, other, trust=trust, options=options)
         raise
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
-    return Converted(path, out, sha256_of(out), loaded)
+    again = replace(read_policy(out), notes=loaded.notes)
+    return Converted(path, out, sha256_of(out), again)
 
 
-def write(loaded: Loaded, made: Path, source: Path) -> None:
-    """Write a model to a new file, in the format that is for it."""
-    kind = loaded.model.kind
-    suffix = SUFFIX_OF.get(kind)
-    if suffix is None:
-        message = f"{kind} are not converted: the file is safe to load as it is"
-        raise Unsupported("convert-rules", message, file=str(source))
-    if made.suffix != suffix:
-        what = "a network is" if kind == "network" else "trees are"
-        message = f"{what} written to a file *{suffix}, not *{made.suffix}"
-        raise InputError(WRONG_SUFFIX, message, file=str(source))
-    if kind == "network":
-        from surefoot.policies.safetensors import to_bytes
+def _write(loaded: Loaded, out: Path, source: Path) -> None:
+    """Write the new file. Errors name it if the system refuses, else the file that was read."""
+    try:
+        write_policy(loaded, out)
+    except SurefootError as error:
+        if error.code not in ("file-not-written", "interface-beside"):
+            error.file = str(source)
+        raise
 
-        more: dict[str, Any] = {"unfiltered": loaded.unfiltered, "notes": loaded.notes}
-        made.write_bytes(to_bytes(loaded.model, loaded.interface, **more))  # type: ignore[arg-type]
-    else:
-        from surefoot.policies.trees import own
 
-        own.write(loaded.model, made, loaded.interface, unfiltered=loaded.unfiltered)  # type: ignore[arg-type]
+def _read_pickle(path: Path, out: Path, activation: str | None, limits: dict[str, Any]) -> Loaded:
+    """Return what a child process finds in a pickle. It has a folder of its own to write to."""
+    from surefoot.policies.convert.parent import run_child
+
+    suffix = ".json" if out.suffix.lower() == ".json" else ".safetensors"
+    try:
+        with tempfile.TemporaryDirectory(prefix=".surefoot-", dir=out.parent) as scratch:
+            made = Path(scratch) / f"policy{suffix}"
+            run_child(path, made, activation, **limits)
+            return _read_again(made, path)
+    except OSError as error:
+        raise not_written(out, error) from None
 
 
 def _other(out: Path) -> Path:
-    (suffix,) = set(SUFFIX_OF.values()) - {out.suffix.lower()}
-    return out.with_suffix(suffix)
+    """Return the name that would be right if that of ``out`` is wrong."""
+    return out.with_suffix(".safetensors" if out.suffix.lower() == ".json" else ".json")
 
 
 def _command(path: Path, out: Path, *, trust: bool, options: dict[str, Any]) -> str:
@@ -207,33 +199,10 @@ def _check_activation(activation: str | None) -> None:
 
 
 def _check_out(path: Path, out: Path) -> None:
-    if out.suffix.lower() not in SUFFIX_OF.values():
-        raise InputError(
-            "bad-option",
-            f"{quoted(str(out))} is no file *.safetensors (for networks) or *.json (for trees)",
-        )
-    if out.is_dir():
-        raise InputError("bad-option", f"{quoted(str(out))} is a folder")
+    check_place(out)
     if out.exists() and path.exists() and out.samefile(path):
         message = f"{quoted(str(out))} is the file that is read: it is not overwritten"
         raise InputError("bad-option", message, hint="give the new file another name")
-
-
-def _head(path: Path) -> bytes:
-    return file_bytes(path, HEAD_BYTES)
-
-
-def _scratch(out: Path) -> Path:
-    """Return a new folder beside the output, so that the result can be moved in one step."""
-    try:
-        return Path(tempfile.mkdtemp(prefix=".surefoot-", dir=out.parent))
-    except OSError as error:
-        raise _not_written(out, error) from None
-
-
-def _not_written(out: Path, error: OSError) -> InputError:
-    reason = error.strerror or str(error)
-    return InputError("file-not-written", f"the file cannot be written: {reason}", file=str(out))
 
 
 def _read_plain(path: Path, given: InterfaceFile | None, activation: str | None) -> Loaded:

@@ -6,7 +6,6 @@ without running anything in them (``weights_only``), and unpickled only if that 
 
 from __future__ import annotations
 
-import importlib
 import io
 import json
 import sys
@@ -17,11 +16,14 @@ from typing import Any
 
 from surefoot.errors import InputError, OutOfBudget, SurefootError, Unsupported, printable
 from surefoot.files import MAX_BYTES
-from surefoot.policies.convert import TREES_HAVE_NONE, write
+from surefoot.policies.convert import TREES_HAVE_NONE
 from surefoot.policies.convert.parent import ERROR_FILE
+from surefoot.policies.libraries import library
 from surefoot.policies.loaded import Loaded
+from surefoot.policies.writing import write_policy
 
 TORCH_SUFFIXES = (".pt", ".pth", ".bin", ".ckpt")
+READING = "reading this file"
 UNPICKLED = "the file could be read only by running what is in it"
 
 
@@ -31,7 +33,7 @@ def main(arguments: list[str]) -> int:
     try:
         _limit(int(memory_mb))
         loaded = loaded_of(Path(source), activation or None)
-        write(loaded, Path(made), Path(source))
+        write_policy(loaded, Path(made))
     except SurefootError as error:
         _leave(error, Path(made))
     except MemoryError:
@@ -84,17 +86,6 @@ def _zip_names(path: Path) -> list[str]:
         return file.namelist()
 
 
-def _library(name: str, extra: str) -> Any:
-    try:
-        return importlib.import_module(name)
-    except ImportError:
-        raise Unsupported(
-            "missing-library",
-            f"reading this file needs {name}",
-            hint=f"pip install 'surefoot[{extra}]'",
-        ) from None
-
-
 # -- torch -----------------------------------------------------------------------------------
 
 
@@ -109,7 +100,7 @@ def _torch_file(path: Path, activation: str | None) -> Loaded:
 
 
 def _torch_content(path: Path | io.BytesIO) -> tuple[Any, list[str]]:
-    torch = _library("torch", "train")
+    torch = library("torch", extra="train", what=READING)
     try:
         return torch.load(path, map_location="cpu", weights_only=True), []
     except MemoryError:
@@ -142,7 +133,7 @@ def _member(file: zipfile.ZipFile, name: str) -> bytes:
 
 
 def _unpickled(path: Path) -> Any:
-    joblib = _library("joblib", "trees")
+    joblib = library("joblib", extra="trees", what=READING)
     return joblib.load(path)
 
 

@@ -64,18 +64,25 @@ def write(
     unfiltered: bool | None = None,
 ) -> None:
     """Write the ensemble, and its interface, to a file that ``read`` reads."""
+    text = to_text(trees, interface, unfiltered=unfiltered)
+    try:
+        Path(path).write_text(text, encoding="utf-8")
+    except OSError as error:
+        message = f"the file cannot be written: {error.strerror}"
+        raise InputError("file-not-written", message, file=str(path)) from None
+
+
+def to_text(
+    trees: Trees, interface: Interface | None = None, *, unfiltered: bool | None = None
+) -> str:
+    """Return the text of a file with the ensemble and its interface."""
     said = (interface or Interface()).to_dict()
     said.pop(INTERFACE_KEY)
     if unfiltered is not None:
         said["unfiltered"] = unfiltered
     content = {KEY: VERSION, **said, **{name: _plain(trees, name) for name in FIELDS}}
     lines = [f" {json.dumps(key)}: {_text(value)}" for key, value in content.items()]
-    text = "{\n" + ",\n".join(lines) + "\n}\n"
-    try:
-        Path(path).write_text(text, encoding="utf-8")
-    except OSError as error:
-        message = f"the file cannot be written: {error.strerror}"
-        raise InputError("file-not-written", message, file=str(path)) from None
+    return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 def _plain(trees: Trees, name: str) -> Any:
@@ -86,7 +93,7 @@ def _plain(trees: Trees, name: str) -> Any:
 
 
 def _text(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    return json.dumps(value, allow_nan=False)
 
 
 # -- reading ---------------------------------------------------------------------------------
