@@ -1,6 +1,7 @@
 """What guiding the fuzzer is worth, and how fast it is.
 
     python -m benchmarks.fuzzing [--runs 1000] [--repeat 3] [--data ...] [TASK=POLICY ...]
+    python -m benchmarks.fuzzing --shipped
 
 For each task and policy, the five configurations of P-TEST: seconds, steps per second, failing
 runs, how many of them differ, distinct faults on these, and the failing runs as a multiple of those
@@ -12,6 +13,9 @@ Then, on the published Blocksworld 6 with its 32-32 network if ``--data`` is the
 second of one worker as the fuzzer takes them (decisions kept) and without keeping anything, and one
 worker against two. The authors' program: 61-69 thousand steps per second there with one, and 25
 when it is guided by the distance on Blocksworld 8.
+
+With ``--shipped`` only a Markdown table of all policies that come with Surefoot: the failing runs
+of each configuration, and in how many families with several outcomes guiding finds more of them.
 """
 
 from __future__ import annotations
@@ -21,6 +25,7 @@ import os
 import re
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +37,7 @@ from surefoot.evaluate import evaluate
 from surefoot.faults import find_faults
 from surefoot.fuzz import fuzz
 from surefoot.policies import Policy
+from surefoot.policies.builtin import Card, cards
 from surefoot.results import FuzzResult
 
 DATA = Path(__file__).parent.parent.parent / "shared/data/jani"
@@ -59,7 +65,11 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=3, help="of measurements of speed")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument("--shipped", action="store_true", help="a table of the built-in policies")
     options = parser.parse_args()
+    if options.shipped:
+        shipped_table(options)
+        return
     for task, policy in pairs(options.pairs or [f"{task}=imitation" for task in TASKS]):
         bias_table(task, policy, options)
     if (options.data / BLOCKSWORLD).is_dir():
@@ -93,22 +103,33 @@ def bias_table(task: surefoot.Task, policy: Policy, options: argparse.Namespace)
     print(f"  can fail from {bound}{can_fail.unsafe_fraction:.1%} of the start states")
     uniform, most = 0, 0
     for bias, lookahead in CONFIGURATIONS:
-        result = fuzz(
-            task,
-            policy,
-            runs=options.runs,
-            bias=bias,
-            lookahead=lookahead,
-            max_steps=options.max_steps,
-            max_seconds=options.max_seconds,
-            seed=options.seed,
-        )
+        result = fuzzed(task, policy, bias, lookahead, options)
         fails = result.counts.get("fail", 0)
         uniform = fails if bias == "uniform" else uniform
         most = max(most, fails)
         print(f"  {configuration(bias, lookahead):18} {shown(task, policy, result, uniform)}")
     if "icy" in task.name:
         print(f"  best: {times(most, uniform)} uniform (needed: {NEEDED_RATIO:g})")
+
+
+def fuzzed(
+    task: surefoot.Task,
+    policy: Policy,
+    bias: str,
+    lookahead: int | None,
+    options: argparse.Namespace,
+) -> FuzzResult:
+    """Return what one configuration finds."""
+    return fuzz(
+        task,
+        policy,
+        runs=options.runs,
+        bias=bias,
+        lookahead=lookahead,
+        max_steps=options.max_steps,
+        max_seconds=options.max_seconds,
+        seed=options.seed,
+    )
 
 
 def configuration(bias: str, lookahead: int | None) -> str:
@@ -134,6 +155,96 @@ def shown(task: surefoot.Task, policy: Policy, result: FuzzResult, uniform: int)
         f"{partly}{len(found.faults):,} faults, {len(found.unavoidable):,} from unsafe states; "
         + ", ".join(f"{n:,} {name}" for name, n in others.items())
         + stopped
+    )
+
+
+# -- shipped policies ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Shipped:
+    """What the configurations found for one policy: failing runs, and how many runs there were."""
+
+    card: Card
+    can_fail: str
+    has_chance: bool
+    """whether actions of the task have several outcomes, so that there is something to guide"""
+    found: tuple[tuple[int, int], ...]
+
+    @property
+    def family(self) -> str:
+        return self.card.task.removeprefix("domain:").partition("?")[0]
+
+    @property
+    def rates(self) -> list[float]:
+        """The fraction of failing runs of each configuration."""
+        return [fails / max(runs, 1) for fails, runs in self.found]
+
+    @property
+    def guided_wins(self) -> bool:
+        """Whether a guided configuration finds more than uniform."""
+        uniform, *guided = self.rates
+        return max(guided) > uniform
+
+    def cells(self, asked: int) -> list[str]:
+        """Return the row as the table shows it; runs are told where time ran out before all."""
+        counts = [f"{n:,}" if runs >= asked else f"{n:,} of {runs:,}" for n, runs in self.found]
+        uniform, most = self.rates[0], max(self.rates)
+        ratio = f"{most / uniform:.2f}" if uniform else "none before" if most else ""
+        outcomes = "several" if self.has_chance else "one"
+        return [f"`{self.card.name}`", outcomes, self.can_fail, *counts, ratio]
+
+
+def shipped_table(options: argparse.Namespace) -> None:
+    """Print a Markdown table of the policies that come with Surefoot."""
+    titles = [configuration(bias, lookahead) for bias, lookahead in CONFIGURATIONS]
+    header = ["policy", "outcomes", "can fail", *titles, "best / uniform"]
+    for cells in (header, ["---"] * len(header)):
+        print(f"| {' | '.join(cells)} |", flush=True)
+    rows = []
+    for card in cards():
+        rows.append(shipped(card, options))
+        print(f"| {' | '.join(rows[-1].cells(options.runs))} |", flush=True)
+    print(f"\n{families_text(rows)}")
+
+
+def shipped(card: Card, options: argparse.Namespace) -> Shipped:
+    """Return what the configurations find for one policy."""
+    task = surefoot.load_task(card.task)
+    policy = surefoot.load_policy(card.policy, task)
+    limits = {"max_seconds": options.max_seconds, "sample_runs": 20, "max_states": 5_000_000}
+    can_fail = evaluate(task, policy, starts=options.runs, seed=options.seed, **limits)
+    results = [fuzzed(task, policy, *how, options) for how in CONFIGURATIONS]
+    return Shipped(
+        card,
+        f"{'' if can_fail.is_exact else 'at least '}{can_fail.unsafe_fraction:.1%}",
+        has_chance(task),
+        tuple((one.counts.get("fail", 0), sum(one.counts.values())) for one in results),
+    )
+
+
+def has_chance(task: surefoot.Task) -> bool:
+    """Return whether an action may have several outcomes, by one edge or by several."""
+    if any(len(edge.outcomes) > 1 for edge in task.description.edges):
+        return True
+    walks = surefoot.simulate(task, policy="random", runs=50, max_steps=50).runs
+    steps = [pair for run in walks for pair in zip(run.states, run.actions, strict=False)]
+    return any(len(task.outcomes(state, action)) > 1 for state, action in steps)
+
+
+def families_text(rows: list[Shipped]) -> str:
+    """Return in how many families guiding finds more failing runs."""
+    families: dict[str, list[bool]] = {}
+    for row in rows:
+        if row.has_chance:
+            families.setdefault(row.family, []).append(row.guided_wins)
+    all_wins = [name for name, wins in families.items() if all(wins)]
+    some_wins = [name for name, wins in families.items() if any(wins)]
+    never = [name for name in families if name not in some_wins]
+    return (
+        f"guided finds more failing runs than uniform for every policy in {len(all_wins)} and for "
+        f"some policy in {len(some_wins)} of {len(families)} families with several outcomes"
+        + (f"; for none in {', '.join(never)}" if never else "")
     )
 
 

@@ -24,7 +24,9 @@ import surefoot
 from surefoot.domains.flappy_bird import draw_walls
 from surefoot.domains.line import Parameters
 from surefoot.evaluate import evaluate
+from surefoot.options import DistillOptions
 from surefoot.policies import Policy, as_policy
+from surefoot.train.fitting import fitted_booster
 
 State = Mapping[str, Any]
 Controller = Callable[[State], str]
@@ -80,18 +82,10 @@ def decisions(
 
 
 def fitted_trees(inputs: Any, actions: Any, num_actions: int, seed: int) -> Any:
-    """Return an XGBoost model with one tree per action and round."""
-    import xgboost
-
-    parameters = {
-        "objective": "multi:softprob",
-        "num_class": num_actions,
-        "max_depth": 5,
-        "learning_rate": 0.4,
-        "nthread": 1,
-        "seed": seed,
-    }
-    return xgboost.train(parameters, xgboost.DMatrix(inputs, actions), num_boost_round=20)
+    """Return an XGBoost model with one tree per action and round, as ``distill`` fits it."""
+    return fitted_booster(
+        inputs.astype(np.float32), actions, num_actions, DistillOptions(seed=seed)
+    )
 
 
 def fitted_network(inputs: Any, actions: Any, num_actions: int, seed: int) -> Any:

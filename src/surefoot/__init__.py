@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from surefoot.certificates import Certificate, read_certificate
     from surefoot.doctor import DoctorReport, examine
     from surefoot.domains import domain
+    from surefoot.domains.pictures import Picture
     from surefoot.errors import (
         CertificateRejected,
         InputError,
@@ -30,12 +31,14 @@ if TYPE_CHECKING:
     from surefoot.minimise import minimise
     from surefoot.options import (
         DecideOptions,
+        DistillOptions,
         DoctorOptions,
         EvaluateOptions,
         ExploreOptions,
         FaultOptions,
         FuzzOptions,
         SimulateOptions,
+        TrainOptions,
     )
     from surefoot.oracles import Oracle, decide
     from surefoot.policies import Policy, load_policy
@@ -47,7 +50,9 @@ if TYPE_CHECKING:
     from surefoot.results import (
         Answer,
         Bug,
+        Checkpoint,
         Deviations,
+        DistillResult,
         EvaluateResult,
         ExploreResult,
         Fault,
@@ -55,6 +60,7 @@ if TYPE_CHECKING:
         FuzzResult,
         Run,
         SimulateResult,
+        TrainResult,
     )
     from surefoot.simulate import simulate
     from surefoot.tasks import load_task
@@ -74,6 +80,8 @@ if TYPE_CHECKING:
     from surefoot.tasks.python_task import Definition, PythonTask
     from surefoot.tasks.state import State
     from surefoot.tasks.task import Task
+    from surefoot.train import train
+    from surefoot.train.distilling import distill
 
 __version__ = "0.1.0"
 
@@ -82,10 +90,13 @@ __all__ = [
     "Bug",
     "Certificate",
     "CertificateRejected",
+    "Checkpoint",
     "DecideOptions",
     "Definition",
     "Description",
     "Deviations",
+    "DistillOptions",
+    "DistillResult",
     "DoctorOptions",
     "DoctorReport",
     "EvaluateOptions",
@@ -104,6 +115,7 @@ __all__ = [
     "Network",
     "Oracle",
     "OutOfBudget",
+    "Picture",
     "Policy",
     "PythonTask",
     "Rules",
@@ -113,12 +125,15 @@ __all__ = [
     "State",
     "SurefootError",
     "Task",
+    "TrainOptions",
+    "TrainResult",
     "Trees",
     "Unsupported",
     "batched",
     "ceil",
     "convert",
     "decide",
+    "distill",
     "domain",
     "evaluate",
     "examine",
@@ -140,6 +155,7 @@ __all__ = [
     "replay",
     "sign",
     "simulate",
+    "train",
     "truncate",
 ]
 
@@ -147,6 +163,7 @@ _NAMES_OF = {
     "certificates": ("Certificate", "read_certificate"),
     "doctor": ("DoctorReport", "examine"),
     "domains": ("domain",),
+    "domains.pictures": ("Picture",),
     "errors": (
         *("CertificateRejected", "InputError", "OutOfBudget"),
         *("SurefootError", "Unsupported"),
@@ -158,8 +175,9 @@ _NAMES_OF = {
     "fuzz": ("fuzz",),
     "minimise": ("minimise",),
     "options": (
-        *("DecideOptions", "DoctorOptions", "EvaluateOptions", "ExploreOptions"),
-        *("FaultOptions", "FuzzOptions", "SimulateOptions"),
+        *("DecideOptions", "DistillOptions", "DoctorOptions"),
+        *("EvaluateOptions", "ExploreOptions", "FaultOptions", "FuzzOptions", "SimulateOptions"),
+        "TrainOptions",
     ),
     "oracles": ("Oracle", "decide"),
     "policies": ("Policy", "load_policy"),
@@ -169,8 +187,9 @@ _NAMES_OF = {
     "policies.models": ("Network", "Rules", "Trees"),
     "replay": ("replay",),
     "results": (
-        *("Answer", "Bug", "Deviations", "EvaluateResult", "ExploreResult", "Fault"),
-        *("FaultsResult", "FuzzResult", "Run", "SimulateResult"),
+        *("Answer", "Bug", "Checkpoint", "Deviations", "DistillResult", "EvaluateResult"),
+        *("ExploreResult", "Fault", "FaultsResult", "FuzzResult", "Run", "SimulateResult"),
+        "TrainResult",
     ),
     "simulate": ("simulate",),
     "tasks": ("load_task",),
@@ -182,6 +201,8 @@ _NAMES_OF = {
     "tasks.python_task": ("Definition", "PythonTask"),
     "tasks.state": ("State",),
     "tasks.task": ("Task",),
+    "train": ("train",),
+    "train.distilling": ("distill",),
 }
 _MODULE_OF = {name: module for module, names in _NAMES_OF.items() for name in names}
 

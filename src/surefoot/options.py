@@ -114,6 +114,67 @@ class EvaluateOptions(BudgetOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
+class TrainOptions(BudgetOptions):
+    """How to learn a policy."""
+
+    hidden: str = "64,64"
+    """how many neurons each hidden layer has"""
+    steps: int = 200_000
+    """how many steps to take in the task, in all runs together"""
+    environments: int = 64
+    """how many runs to step at once"""
+    max_steps: int = 200
+    """cut a run after this many steps"""
+    updates: int = 8
+    """how many updates of the network for each step of all runs"""
+    batch: int = 256
+    """how many steps an update learns from"""
+    replay: int = 200_000
+    """how many steps to remember"""
+    learning_rate: float = 0.0005
+    """how far an update goes; falls to a tenth of it towards the end"""
+    discount: float = 0.99
+    """what a step later is worth, from 0 to 1"""
+    explore: float = 0.05
+    """in which fraction of decisions to take a random action, after the first third; falls from 1
+    before that"""
+    goal_reward: float = 1.0
+    """reward for reaching the goal"""
+    fail_cost: float = 1.0
+    """cost of fail"""
+    step_cost: float = 0.001
+    """cost of each step"""
+    potential: str = "none"
+    """reward steps towards the goal: none, or goal (by the distance to the goal condition)"""
+    checkpoints: int = 20
+    """how often to look how good the policy is; the best one is kept"""
+    runs: int = 1_000
+    """how many runs to look at each time"""
+    seed: int = 0
+    """same seed, task and options: same policy, on the same machine"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DistillOptions(BudgetOptions):
+    """How to imitate a policy with trees."""
+
+    kind: str = "xgboost"
+    """which trees: xgboost (boosted), forest (a random forest) or tree (a single one)"""
+    trees: int = 20
+    """how many rounds of boosting, of one tree per action each; or how many trees in the forest"""
+    depth: int = 5
+    """how many decisions deep a tree may be"""
+    rate: float = 0.4
+    """how much of what is still wrong a round of boosting mends, up to 1"""
+    runs: int = 1_000
+    """how many runs of the policy to learn from, and how many to compare on"""
+    max_steps: int = 1_000
+    """cut a run after this many steps"""
+    seed: int = 0
+    """same seed, task, policy and options: same trees"""
+
+
+@dataclass(frozen=True, kw_only=True)
 class DoctorOptions(BudgetOptions):
     """How thoroughly to look."""
 

@@ -42,6 +42,8 @@ def test_unknown_names_are_attribute_errors():
         "from surefoot.cli import main; main(['simulate', '--help'])",
         "from surefoot.cli import main; main(['decide', '--help'])",
         "from surefoot.cli import main; main(['check', '--help'])",
+        "from surefoot.cli import main; main(['distill', '--help'])",
+        "from surefoot.cli import main; main(['domains', '--help'])",
     ],
 )
 def test_the_extension_is_loaded_late(code):
@@ -64,3 +66,8 @@ def test_functions_named_like_their_module_stay_functions(name, first):
     code += f"assert callable(surefoot.{name})\nimport surefoot.{name}\n"
     done = run(code + f"assert callable(surefoot.{name})")
     assert done.returncode == 0, done.stderr
+
+
+def test_pictures_are_public():
+    picture = surefoot.domain("layered").picture({"layer": 0, "side": 0})
+    assert isinstance(picture, surefoot.Picture)

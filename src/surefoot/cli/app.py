@@ -11,7 +11,9 @@ from surefoot import __version__
 from surefoot.cli.check import check
 from surefoot.cli.convert import convert
 from surefoot.cli.decide import decide
+from surefoot.cli.distill import distill
 from surefoot.cli.doctor import doctor
+from surefoot.cli.domains import domains
 from surefoot.cli.evaluate import evaluate
 from surefoot.cli.explore import explore
 from surefoot.cli.faults import faults
@@ -19,10 +21,12 @@ from surefoot.cli.fuzz import fuzz
 from surefoot.cli.minimise import minimise
 from surefoot.cli.replay import replay
 from surefoot.cli.simulate import simulate
+from surefoot.cli.train import train
 
 HELP = """Test, debug and verify learned policies.
 
 TASK is a JANI file, a built-in domain:NAME?param=value&..., or FILE.py:NAME.
+The built-in ones are listed by surefoot domains.
 
 For example:
   surefoot doctor truck.jani --property safety.jani
@@ -64,6 +68,6 @@ app = App(
 )
 for _command in (
     *(doctor, explore, simulate, fuzz, evaluate, decide),
-    *(faults, minimise, replay, check, convert),
+    *(faults, minimise, replay, check, convert, domains, train, distill),
 ):
     app.command(_command)

@@ -122,4 +122,9 @@ def range_of(text: str) -> tuple[int, int]:
 
 def checked_options(options: Options) -> Options:
     """Return the options. Raises InputError, in the words of the command line, for a bad value."""
-    return checked(options, spelled=lambda name: "--" + name.replace("_", "-"))
+    return checked(options, spelled=spelled)
+
+
+def spelled(name: str) -> str:
+    """Return an option as it is written on the command line."""
+    return "--" + name.replace("_", "-")

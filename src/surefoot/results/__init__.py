@@ -15,6 +15,7 @@ from surefoot.results.runs import (
     RunResult,
     SimulateResult,
 )
+from surefoot.results.training import Checkpoint, DistillResult, TrainResult
 
 __all__ = [
     "RESULTS",
@@ -23,8 +24,10 @@ __all__ = [
     "Answer",
     "Bug",
     "Change",
+    "Checkpoint",
     "DecideResult",
     "Deviations",
+    "DistillResult",
     "EvaluateResult",
     "ExploreResult",
     "Fault",
@@ -35,6 +38,7 @@ __all__ = [
     "Run",
     "RunResult",
     "SimulateResult",
+    "TrainResult",
     "Unknown",
     "Verdict",
     "counted",

@@ -1,0 +1,142 @@
+"""``surefoot train``."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import redirect_stdout
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from surefoot.cli.arguments import Json, TaskArguments, TaskSource, checked_options
+from surefoot.errors import printable
+from surefoot.options import TrainOptions
+from surefoot.results import counted
+
+if TYPE_CHECKING:
+    from surefoot.policies import Policy
+    from surefoot.results import Checkpoint, TrainResult
+
+DONE, CUT, INTERRUPTED = 0, 4, 130
+SUFFIXES = (".safetensors", ".onnx")
+Out = Annotated[
+    Path,
+    Parameter(name=("--out", "-o"), help="the policy: *.safetensors, or *.onnx"),
+]
+
+
+def train(
+    task: TaskSource,
+    /,
+    *,
+    out: Out,
+    options: Annotated[TrainOptions, Parameter(name="*")] = TrainOptions(),  # noqa: B008
+    json: Json = False,
+    task_arguments: Annotated[TaskArguments, Parameter(name="*")] = TaskArguments(),  # noqa: B008
+) -> int:
+    """Learn a policy: a network, by masked deep Q-learning.
+
+    Many runs are stepped at once. Now and then the policy is looked at: the best
+    one, by the fraction of runs that reach the goal, is written to the file each
+    time it gets better, so that it is there whatever happens then. Ctrl-C ends the
+    training and keeps the best policy so far.
+    Exit code 0, or 4 if the time ran out before all steps were taken.
+
+    For example:
+      surefoot train "domain:one-way-line?packages=3&locations=4" -o truck.safetensors \\
+          --steps 100000 --potential goal
+      surefoot train truck.jani --property safety.jani -o truck.onnx --hidden 32,32
+    """
+    from surefoot.cli.progress import Progress
+
+    with redirect_stdout(sys.stderr), Progress("reading the task"):
+        from surefoot.policies.libraries import library
+        from surefoot.policies.writing import check_writable
+        from surefoot.train import check_train_options
+
+        options = check_train_options(checked_options(options))
+        library("torch", extra="train", what="training")
+        check_writable(out, SUFFIXES)
+        loaded = task_arguments.load(task)
+    with redirect_stdout(sys.stderr), Progress("training") as progress:
+        from surefoot.train import train as run
+
+        result = run(
+            loaded,
+            options=options,
+            progress=_teller(progress, options.steps),
+            better=_keeper(out),
+        )
+    given = {**asdict(options), **task_arguments.given(), "out": str(out)}
+    _show(result, loaded, out, given, json=json)
+    return {None: DONE, "seconds": CUT, "interrupted": INTERRUPTED}[result.stopped]
+
+
+def _teller(progress: Any, steps: int) -> Any:
+    def tell(checkpoint: Checkpoint) -> None:
+        progress.note(f"{checkpoint} (of {steps:,})")
+
+    return tell
+
+
+def _keeper(out: Path) -> Any:
+    def keep(policy: Policy, _: Checkpoint) -> None:
+        from surefoot.policies.writing import write_policy
+
+        write_policy(policy, out)
+
+    return keep
+
+
+def _show(result: TrainResult, task: Any, out: Path, given: dict[str, Any], *, json: bool) -> None:
+    from surefoot.cli.output import document, json_text
+    from surefoot.policies.tables import sha256_of
+
+    if json:
+        content = document(
+            "train",
+            task,
+            policy=str(out),
+            policy_sha256=sha256_of(out),
+            options=given,
+            seed=given["seed"],
+            seconds=result.seconds,
+            result={k: v for k, v in result.to_dict().items() if k not in ("policy", "seconds")},
+        )
+        print(json_text({**content, "model": str(result.policy.model)}))
+        return
+    _print_result(result, task, out)
+
+
+def _print_result(result: TrainResult, task: Any, out: Path) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from surefoot.cli.output import console
+
+    shown = console()
+    shown.print(Text(f"{printable(task.name)}, {result.policy.model}", style="bold"))
+    table = Table(box=None, pad_edge=False)
+    for name in ("steps", "return", "goal", "fail", "steps a run", ""):
+        table.add_column(name, justify="right" if name else "left")
+    for one in result.checkpoints:
+        table.add_row(
+            f"{one.steps:,}",
+            f"{one.mean_return:.3f}",
+            f"{one.goal_fraction:.3f}",
+            f"{one.fail_fraction:.3f}",
+            f"{one.mean_steps:.1f}",
+            "kept" if one is result.best else "",
+        )
+    shown.print(table)
+    rate = result.steps / result.seconds if result.seconds else 0.0
+    shown.print(
+        f"{counted(result.steps, 'step')} in {result.seconds:,.1f} s ({rate:,.0f} a second, "
+        f"learning included)"
+    )
+    if result.stopped:
+        why = {"seconds": "--max-seconds was not enough", "interrupted": "interrupted"}
+        print(f"cut: {why[result.stopped]}; this is the best so far", file=sys.stderr)
+    shown.print(f"the policy is in {printable(str(out))}")

@@ -1,0 +1,86 @@
+"""Make policies: learn one by trial (here), or imitate one with trees (``distilling``)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from surefoot.errors import InputError
+from surefoot.options import TrainOptions, check_word, chosen
+from surefoot.policies import Policy
+from surefoot.policies.libraries import library
+from surefoot.results import Checkpoint, TrainResult
+from surefoot.tasks import require_task
+from surefoot.tasks.python_task import PythonTask
+from surefoot.tasks.task import Task
+
+POTENTIALS = ("none", "goal")
+MAX_NEURONS, MAX_LAYERS = 4096, 8
+LEAST_ONE = (
+    "steps",
+    "environments",
+    "max_steps",
+    "updates",
+    "batch",
+    "replay",
+    "checkpoints",
+    "runs",
+)
+
+
+def train(
+    task: Task | PythonTask,
+    *,
+    options: TrainOptions | None = None,
+    progress: Callable[[Checkpoint], object] | None = None,
+    better: Callable[[Policy, Checkpoint], object] | None = None,
+    score: Callable[[Policy, Checkpoint], float | None] | None = None,
+    **changes: Any,
+) -> TrainResult:
+    """Return a network that learned to act in the task by masked deep Q-learning.
+
+    Its goodness is looked at now and then: the best policy is the result. ``progress`` is called
+    for each look, ``better`` with each policy that is better than all before. ``score`` says how
+    good a policy is, or None if it is not to be kept; without it the best one reaches the goal most
+    often and, of those alike, or if there is no goal, fails least often. After Ctrl-C the best
+    policy so far is returned, with ``stopped`` saying so. Options are those of
+    :class:`TrainOptions`, also as keywords. Needs torch.
+    """
+    task = require_task(task)
+    how = check_train_options(chosen(TrainOptions, options, changes))
+    library("torch", extra="train", what="training")
+    if isinstance(task, PythonTask):
+        raise InputError(
+            "bad-task",
+            "a Python-defined task cannot be trained on",
+            hint="write it as a surefoot.Description",
+        )
+    from surefoot.train.training import Training
+
+    return Training(task, how, progress=progress, better=better, score=score).run()
+
+
+def check_train_options(how: TrainOptions) -> TrainOptions:
+    """Return the options. Raises InputError for numbers that make no sense."""
+    check_word("potential", how.potential, POTENTIALS)
+    for name in LEAST_ONE:
+        if getattr(how, name) == 0:
+            raise InputError("bad-option", f"{name} must be at least 1")
+    for name in ("discount", "explore"):
+        if getattr(how, name) > 1:
+            raise InputError("bad-option", f"{name} must be from 0 to 1")
+    hidden_sizes(how.hidden)
+    return how
+
+
+def hidden_sizes(text: str) -> list[int]:
+    """Return the sizes of hidden layers, written as ``64,64``; none for an empty text."""
+    parts = [part.strip() for part in text.split(",")] if text.strip() else []
+    is_good = all(p.isascii() and p.isdigit() and 0 < int(p[:9]) <= MAX_NEURONS for p in parts)
+    if not is_good or len(parts) > MAX_LAYERS:
+        raise InputError(
+            "bad-option",
+            f"hidden lists up to {MAX_LAYERS} sizes from 1 to {MAX_NEURONS:,}, not {text[:40]!r}",
+            hint="write 64,64 for two hidden layers of 64 neurons each",
+        )
+    return [int(part) for part in parts]

@@ -1,0 +1,271 @@
+"""One training from beginning to end: act, remember, learn, look how good it is."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from surefoot import _core
+from surefoot.errors import InputError
+from surefoot.options import MAX_INT, FuzzOptions, TrainOptions
+from surefoot.policies import Policy, as_policy
+from surefoot.policies.binding import core_interface
+from surefoot.policies.interface import scaled_interface
+from surefoot.results import Checkpoint, TrainResult
+from surefoot.tasks.task import Task
+from surefoot.train import hidden_sizes
+from surefoot.train.learner import Learner
+from surefoot.train.replay import Batch, Replay
+from surefoot.train.rewards import CUT, GOES_ON, Rewards, goal_task
+
+if TYPE_CHECKING:
+    from surefoot.results import FuzzResult
+
+STARTS = 100_000  # drawn once; runs begin in one of these
+START_SECONDS = 60.0
+EXPLORING = 1 / 3  # of the training, in which random actions get fewer
+WARM_UP = 10  # batches to remember before the first update
+
+
+class Training:
+    """See the module's docstring."""
+
+    def __init__(
+        self,
+        task: Task,
+        how: TrainOptions,
+        *,
+        progress: Callable[[Checkpoint], object] | None,
+        better: Callable[[Policy, Checkpoint], object] | None,
+        score: Callable[[Policy, Checkpoint], float | None] | None,
+    ) -> None:
+        self.task = task
+        self.how = how
+        self.begin = time.perf_counter()
+        self._progress = progress
+        self._better = better
+        self._score = score or self._default_score
+        self.interface = scaled_interface(task)
+        self.checkpoints: list[Checkpoint] = []
+        self.best: tuple[float, Policy, Checkpoint] | None = None
+        self._starts = task.draw_starts(
+            STARTS, seed=how.seed, max_seconds=min(START_SECONDS, how.max_seconds)
+        )
+        self._looked_at = self._drawn_starts(how.runs)
+        self._environments = self._begun()
+        self._rewards = Rewards(how, self._environments.distances)
+        self._returns = Returns(how.environments)
+
+    # -- set-up ------------------------------------------------------------------------------
+
+    def _drawn_starts(self, count: int) -> bytes:
+        seed = (self.how.seed + 1) % (MAX_INT + 1)
+        return self.task.draw_starts(count, seed=seed, max_seconds=START_SECONDS)
+
+    def _begun(self) -> Any:
+        inputs, outputs = core_interface(self.task, self.interface)
+        if len(outputs) < 2:
+            raise InputError("bad-task", "there is nothing to learn: the task has one action")
+        goal = goal_task(self.task).core if self.how.potential == "goal" else None
+        try:
+            environments = _core.Environments(
+                self.task.core,
+                self._starts,
+                count=self.how.environments,
+                max_steps=self.how.max_steps,
+                inputs=inputs,
+                outputs=outputs,
+                goal_task=goal,
+            )
+            environments.reset(self.how.seed)
+        except ValueError as error:
+            raise InputError("bad-task", f"runs cannot be begun: {error}") from None
+        return environments
+
+    # -- the loop ----------------------------------------------------------------------------
+
+    def run(self) -> TrainResult:
+        """Return the best policy."""
+        import torch
+
+        with alone(torch, self.how.seed):
+            sizes = [len(self.interface.inputs), *hidden_sizes(self.how.hidden)]
+            self.learner = Learner([*sizes, len(self.interface.outputs)], self.how)
+            self._generator = torch.Generator().manual_seed(self.how.seed % 2**63)
+            self._replay = Replay(
+                max(self.how.replay, self.how.environments), sizes[0], len(self.interface.outputs)
+            )
+            stopped = self._learn()
+        if self.best is None:
+            raise InputError("nothing-learned", "no policy was good enough to be kept")
+        _, policy, checkpoint = self.best
+        return TrainResult(
+            policy=policy,
+            best=checkpoint,
+            checkpoints=tuple(self.checkpoints),
+            steps=self.steps,
+            seconds=time.perf_counter() - self.begin,
+            stopped=stopped,
+        )
+
+    def _learn(self) -> str | None:
+        """Return what ended the training before its time, if something did."""
+        self.steps, next_look = 0, 1
+        try:
+            while self.steps < self.how.steps:
+                self._step()
+                if self.steps >= next_look * self.how.steps / self.how.checkpoints:
+                    self._look()
+                    next_look += 1
+                if time.perf_counter() - self.begin > self.how.max_seconds:
+                    self._look_at_last()
+                    return "seconds"
+        except KeyboardInterrupt:
+            self._look_at_last()
+            return "interrupted"
+        return None
+
+    def _look_at_last(self) -> None:
+        if not self.checkpoints or self.checkpoints[-1].steps != self.steps:
+            self._look()
+
+    def _step(self) -> None:
+        """Take a step in each run, and learn from what is remembered."""
+        before = self._environments.distances.copy()
+        inputs, actions = self._act()
+        try:
+            self._environments.step(actions.astype(np.int32))
+        except _core.ModelError as error:
+            raise self.task.model_error(error) from None
+        self._remember(inputs, actions, before)
+        self.steps += len(actions)
+        if self._replay.size >= min(WARM_UP * self.how.batch, self._replay.capacity):
+            for _ in range(self.how.updates):
+                batch = self._replay.sample(self.how.batch, self._generator)
+                self.learner.update(batch, min(self.steps / self.how.steps, 1.0))
+
+    def _act(self) -> tuple[Any, Any]:
+        """Return what is seen and an action for each run: mostly the best one, now and then any."""
+        import torch
+
+        inputs = torch.from_numpy(self._environments.observations.copy())
+        masks = torch.from_numpy(self._environments.masks)
+        values = self.learner.values(inputs, masks)
+        noise = torch.rand(values.shape, generator=self._generator).masked_fill_(~masks, -1.0)
+        is_random = torch.rand(len(values), generator=self._generator) < self.exploration
+        return inputs, torch.where(is_random, noise.argmax(1), values.argmax(1)).numpy()
+
+    @property
+    def exploration(self) -> float:
+        """Which fraction of actions is taken at random."""
+        done = min(self.steps / (self.how.steps * EXPLORING), 1.0)
+        return max(1.0 - done * (1.0 - self.how.explore), self.how.explore)
+
+    def _remember(self, inputs: Any, actions: Any, before: Any) -> None:
+        import torch
+
+        e = self._environments
+        rewards = self._rewards.of(e.results, before, e.next_distances)
+        self._returns.add(rewards, e.results)
+        goes_on = (e.results == GOES_ON) | (e.results == CUT)
+        self._replay.add(
+            Batch(
+                inputs,
+                torch.from_numpy(actions),
+                torch.from_numpy(rewards),
+                torch.from_numpy(e.next_observations),
+                torch.from_numpy(e.next_masks),
+                torch.from_numpy(goes_on.astype(np.float32)),
+            )
+        )
+
+    # -- how good it is ----------------------------------------------------------------------
+
+    def policy(self) -> Policy:
+        """Return what was learned so far."""
+        return as_policy(self.learner.model(), self.task, interface=self.interface)
+
+    def _look(self) -> None:
+        """Look how good the policy is, and keep it if it is the best."""
+        policy = self.policy()
+        checkpoint = self._checkpoint(self._runs(policy))
+        self.checkpoints.append(checkpoint)
+        score = self._score(policy, checkpoint)
+        if score is not None and (self.best is None or score > self.best[0]):
+            self.best = (score, policy, checkpoint)
+            if self._better is not None:
+                self._better(policy, checkpoint)
+        if self._progress is not None:
+            self._progress(checkpoint)
+
+    def _runs(self, policy: Policy) -> FuzzResult:
+        from surefoot.fuzz import fuzz_packed
+
+        how = FuzzOptions(
+            bias="uniform",
+            lookahead=1,
+            max_steps=max(self.how.max_steps, 1),
+            workers=1,
+            seed=self.how.seed,
+            memory_mb=self.how.memory_mb,
+        )
+        return fuzz_packed(policy, self._looked_at, how, to_the_end=True)
+
+    def _checkpoint(self, runs: FuzzResult) -> Checkpoint:
+        done = max(sum(runs.counts.values()), 1)
+        return Checkpoint(
+            steps=self.steps,
+            seconds=time.perf_counter() - self.begin,
+            mean_return=self._returns.mean(),
+            goal_fraction=runs.counts.get("goal", 0) / done,
+            fail_fraction=runs.counts.get("fail", 0) / done,
+            mean_steps=runs.steps / done,
+        )
+
+    def _default_score(self, policy: Policy, checkpoint: Checkpoint) -> float:
+        return checkpoint.goal_fraction - 0.001 * checkpoint.fail_fraction
+
+
+class Returns:
+    """The sums of rewards of the runs that ended since somebody asked."""
+
+    def __init__(self, count: int) -> None:
+        self._open = np.zeros(count)
+        self._sum = 0.0
+        self._count = 0
+        self._mean = 0.0
+
+    def add(self, rewards: Any, results: Any) -> None:
+        """Count the rewards of one step of each run."""
+        self._open += rewards
+        has_ended = results != GOES_ON
+        self._sum += float(self._open[has_ended].sum())
+        self._count += int(has_ended.sum())
+        self._open[has_ended] = 0.0
+
+    def mean(self) -> float:
+        """Return the mean; that of before if no run has ended."""
+        if self._count:
+            self._mean = self._sum / self._count
+        self._sum, self._count = 0.0, 0
+        return self._mean
+
+
+@contextmanager
+def alone(torch: Any, seed: int) -> Iterator[None]:
+    """Let a ``with`` block use torch on one thread, with random numbers of its own.
+
+    One thread is faster for networks of this size, and sums have the same order every time.
+    """
+    threads = torch.get_num_threads()
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed % 2**63)
+        torch.set_num_threads(1)
+        try:
+            yield
+        finally:
+            torch.set_num_threads(threads)
