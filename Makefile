@@ -5,15 +5,17 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/installed
 DEV_STAMP := $(VENV)/dev-installed
-SOURCES := $(shell find src core bindings -name '*.py' -o -name '*.cc' -o -name '*.h') CMakeLists.txt pyproject.toml README.md
+SHIPPED := src/surefoot/policies/shipped
+SOURCES := $(shell find src core bindings -name '*.py' -o -name '*.cc' -o -name '*.h' -o -path '$(SHIPPED)/*') CMakeLists.txt pyproject.toml README.md
 CPP := $(shell find core bindings benchmarks tests -name '*.cc' -o -name '*.h')
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 TASK := domain:one-way-line?packages=6&locations=8&variant=icy-park
 SMALL := domain:one-way-line?packages=1&locations=5&variant=icy-park
 
-.PHONY: demo test lint format bench sanitize fuzz clean
+.PHONY: demo test lint format bench policies sanitize fuzz clean
 
 demo: $(STAMP)
+	$(BIN)/surefoot domains '$(TASK)'
 	$(BIN)/surefoot doctor '$(TASK)'
 	$(BIN)/surefoot explore '$(TASK)'
 	$(BIN)/surefoot simulate '$(TASK)' --policy random --seed 1 --max-steps 20
@@ -40,6 +42,12 @@ bench: $(DEV_STAMP)
 	$(BIN)/python -m benchmarks.oracles
 	$(BIN)/python -m benchmarks.policies
 	$(BIN)/python -m benchmarks.fuzzing
+	$(BIN)/python -m benchmarks.training
+	$(BIN)/python -m benchmarks.policies_table
+
+# The policies that come with Surefoot, trained anew: about an hour on one core.
+policies: $(DEV_STAMP)
+	$(BIN)/python -m scripts.policies --folder $(SHIPPED)
 
 # The core under address and undefined-behaviour sanitizers, run by the tests that fuzz it.
 sanitize: $(DEV_STAMP)

@@ -44,8 +44,7 @@ void make(Environments* self, const CompiledTask& task, const nb::bytes& starts,
 void step(Environments& self, const Actions& actions) {
     if (actions.size() != self.count())
         throw std::invalid_argument("one action for each environment");
-    nb::gil_scoped_release let_other_threads_run;
-    self.step(actions.data());
+    self.step(actions.data());  // under the lock: threads may share the object
 }
 
 nb::bytes packed(const std::vector<Word>& states) { return to_bytes(states.data(), states.size()); }
@@ -80,8 +79,7 @@ void bind_environments(nb::module_& module) {
     cls.def("__init__", &make, "task"_a, "starts"_a, nb::kw_only(), "count"_a, "max_steps"_a,
             "inputs"_a, "outputs"_a, "goal_task"_a.none() = nb::none(), nb::keep_alive<1, 2>(),
             nb::keep_alive<1, 8>());
-    cls.def("reset", &Environments::reset, "seed"_a, nb::call_guard<nb::gil_scoped_release>(),
-            "Begin all runs anew.");
+    cls.def("reset", &Environments::reset, "seed"_a, "Begin all runs anew.");
     cls.def("step", &step, nb::arg("actions").noconvert(),
             "Take an action, given as position among the outputs, in each run.");
     cls.def_prop_ro(

@@ -58,6 +58,7 @@ GOAL = {
     "checkpoints": 60,
 }
 CARELESS = {**GOAL, "fail_cost": 0.2}
+SMALL = {**CARELESS, "hidden": "16,16", "fail_cost": 0.05}  # too small to be right everywhere
 CONTROL = {"max_steps": 300, "updates": 16, "checkpoints": 100}
 RECIPES = (
     Recipe("one-way-line", "domain:one-way-line?size=15-10", GOAL),
@@ -71,8 +72,12 @@ RECIPES = (
         "domain:two-way-line?packages=3&locations=8&variant=icy",
         CARELESS,
     ),
-    Recipe("transport-drop", "domain:transport?size=small&variant=drop", CARELESS),
-    Recipe("blocksworld", "domain:blocksworld?size=tiny", CARELESS),
+    Recipe(
+        "transport-drop",
+        "domain:transport?packages=6&locations=5&variant=drop",
+        {**CARELESS, "hidden": "32,32", "steps": 300_000},
+    ),
+    Recipe("blocksworld", "domain:blocksworld?size=tiny", SMALL),
     Recipe("n-puzzle", "domain:n-puzzle?size=small", CARELESS),
     Recipe("racetrack", "domain:racetrack?size=small", CARELESS),
     Recipe("racetrack-slip", "domain:racetrack?size=small&variant=slip", GOAL),
@@ -80,9 +85,11 @@ RECIPES = (
     Recipe(
         "bouncing-ball",
         "domain:bouncing-ball?size=small",
-        {**CONTROL, "steps": 50_000, "checkpoints": 250},
+        {**CONTROL, "hidden": "16,16", "steps": 50_000, "checkpoints": 250},
     ),
-    Recipe("inverted-pendulum", "domain:inverted-pendulum?size=small", CONTROL),
+    Recipe(
+        "inverted-pendulum", "domain:inverted-pendulum?size=small", {**CONTROL, "hidden": "16,16"}
+    ),
     Recipe("follow-car", "domain:follow-car?size=small", CONTROL),
     Recipe("cartpole", "domain:cartpole?size=small", CONTROL),
     Recipe(
@@ -227,7 +234,7 @@ class Network(Shipped):
             self.best = -1.0  # of this training
             try:
                 result = surefoot.train(
-                    task, seed=seed, score=self.score, **{"max_steps": 200, **self.recipe.train}
+                    task, seed=seed, score=self.score, progress=print, **self.recipe.train
                 )
             except surefoot.InputError as error:
                 print(f"{self.name}, seed {seed}: {error.message}", flush=True)

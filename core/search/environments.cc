@@ -89,9 +89,8 @@ void Environments::begin(std::size_t i) {
 // Take silent actions until there is something to decide, or nothing more to do.
 Environments::Result Environments::arrive(std::size_t i, Word* state) {
     while (true) {
-        const StateKind kind = stepper_->kind(state);
+        const StateKind kind = stepper_->look(state, applicable_);
         if (kind != StateKind::open) return kind == StateKind::fail ? fail : goal;
-        stepper_->applicable(state, applicable_);
         if (applicable_.empty()) return dead_end;
         const bool is_forced = index(applicable_.front()) >= first_silent_;
         if (steps_[i] >= spec_.max_steps && !is_forced) return cut;

@@ -16,12 +16,11 @@ public:
     bool step(Run& run, bool is_last) {
         state_.assign(run.states.end() - static_cast<std::ptrdiff_t>(task_.words()),
                       run.states.end());
-        const StateKind kind = stepper_->kind(state_.data());
+        const StateKind kind = stepper_->look(state_.data(), actions_);
         if (kind != StateKind::open) {
             run.result = kind == StateKind::fail ? RunResult::fail : RunResult::goal;
             return false;
         }
-        stepper_->applicable(state_.data(), actions_);
         if (actions_.empty()) {
             run.result = RunResult::dead_end;
             return false;

@@ -192,11 +192,15 @@ public:
     void applicable(const Word* state, std::vector<ActionId>& actions) override {
         actions.clear();
         index_.find(state, candidates_.data());
-        for_each_enabled(state, [&](std::size_t edge) {
-            const ActionId action = task_.summaries_[edge].action;
-            const bool is_listed = !actions.empty() && actions.back() == action;
-            if (has_outcome(state, task_.edges_[edge]) && !is_listed) actions.push_back(action);
-        });
+        list_actions(state, actions);
+    }
+
+    StateKind look(const Word* state, std::vector<ActionId>& actions) override {
+        actions.clear();
+        index_.find(state, candidates_.data());
+        const StateKind kind = kind_of_candidates(state);
+        if (kind == StateKind::open) list_actions(state, actions);
+        return kind;
     }
 
     void outcomes(const Word* state, ActionId action, Expansion& expansion) override {
@@ -247,6 +251,16 @@ private:
         if (task_.has_goal_ && is_candidate(kGoal) && passes(state, kGoal, -1))
             return StateKind::goal;
         return StateKind::open;
+    }
+
+    void list_actions(const Word* state, std::vector<ActionId>& actions) {
+        for_each_enabled(state, [&](std::size_t edge) {
+            const CompiledTask::EdgeSummary& summary = task_.summaries_[edge];
+            const bool is_listed = !actions.empty() && actions.back() == summary.action;
+            const bool is_possible =
+                summary.has_edits_only || has_outcome(state, task_.edges_[edge]);
+            if (is_possible && !is_listed) actions.push_back(summary.action);
+        });
     }
 
     // The first edge of an action that is not below `action`; edges stand by action.

@@ -79,6 +79,16 @@ public:
     // The applicable actions, ascending, whatever the state's kind.
     virtual void applicable(const Word* state, std::vector<ActionId>& actions) = 0;
 
+    // The kind and, unless the state is fail or goal, the applicable actions: both at once.
+    virtual StateKind look(const Word* state, std::vector<ActionId>& actions) {
+        const StateKind found = kind(state);
+        if (found == StateKind::open)
+            applicable(state, actions);
+        else
+            actions.clear();
+        return found;
+    }
+
     // The outcomes of one action, whatever the state's kind: one choice, or none if it is not
     // applicable.
     virtual void outcomes(const Word* state, ActionId action, Expansion& expansion) = 0;

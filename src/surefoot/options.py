@@ -127,7 +127,7 @@ class TrainOptions(BudgetOptions):
     """cut a run after this many steps"""
     updates: int = 8
     """how many updates of the network for each step of all runs"""
-    batch: int = 256
+    batch: int = 128
     """how many steps an update learns from"""
     replay: int = 200_000
     """how many steps to remember"""

@@ -150,5 +150,5 @@ def test_help_shows_an_example(surefoot: Surefoot) -> None:
 def test_training_is_reported_while_it_runs(surefoot: Surefoot, tmp_path: Path) -> None:
     many = ("--steps", "1000000000", "--max-seconds", "8", "--checkpoints", "1000000")
     done = surefoot("train", LINE, "-o", "t.safetensors", *QUICK, *many, "--json")
-    assert re.search(r"training: [0-9,]+ steps: return .*, goal [01]\\.", done.err)
+    assert re.search(r"training: [0-9,]+ steps: return .*, goal [01]\.", done.err)
     assert json.loads(done.out)["stopped"] == "seconds"

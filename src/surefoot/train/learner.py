@@ -2,13 +2,16 @@
 
 Double Q-learning with a slow copy of the network for targets (van Hasselt, Guez, Silver 2016): the
 network picks the action, its copy says what that is worth. Actions that are not applicable count
-for nothing, neither when acting nor in targets.
+for nothing, neither when acting nor in targets. The loss is Huber's.
+
+All weights stand in one tensor, and the gradient is written down here: for networks of this size
+that is twice as fast as to have it derived.
 """
 
 from __future__ import annotations
 
-import copy
 import itertools
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,63 +32,88 @@ class Learner:
     def __init__(self, sizes: list[int], how: TrainOptions) -> None:
         import torch
 
-        self.network = _made(sizes)
-        self._copy = copy.deepcopy(self.network)
-        self._weights = list(self.network.parameters())
-        self._copied = [weight.data for weight in self._copy.parameters()]
         self._how = how
-        self._optimiser = torch.optim.Adam(self._weights, lr=how.learning_rate, fused=True)
+        self.weights = first_weights(sizes)
+        self.weights.grad = torch.zeros_like(self.weights)
+        self._copied = self.weights.clone()
+        self.layers = layers_in(self.weights, sizes)
+        self._copied_layers = layers_in(self._copied, sizes)
+        self._gradients = layers_in(self.weights.grad, sizes)
+        self._optimiser = torch.optim.Adam([self.weights], lr=how.learning_rate, fused=True)
 
     def values(self, inputs: Any, masks: Any) -> Any:
         """Return what each action is worth; minus infinity where it is not applicable."""
-        import torch
-
-        with torch.no_grad():
-            return self.network(inputs).masked_fill_(~masks, -torch.inf)
+        return forward(self.layers, inputs)[-1].masked_fill_(~masks, -math.inf)
 
     def update(self, batch: Batch, progress: float) -> None:
         """Learn from a batch; ``progress`` goes from 0 to 1 over the whole training."""
-        import torch
-
         targets = batch.rewards + self._how.discount * batch.goes_on * self._worth(batch)
-        taken = self.network(batch.inputs).gather(1, batch.actions[:, None]).squeeze(1)
-        loss = torch.nn.functional.smooth_l1_loss(taken, targets)
-        self._optimiser.zero_grad(set_to_none=True)
-        loss.backward()  # type: ignore[no-untyped-call]
+        self.set_gradient(batch.inputs, batch.actions[:, None], targets[:, None])
         rate = self._how.learning_rate * (1 - (1 - LAST_RATE) * progress)
         self._optimiser.param_groups[0]["lr"] = rate
         self._optimiser.step()
-        with torch.no_grad():
-            torch._foreach_lerp_(self._copied, [weight.data for weight in self._weights], FOLLOW)
+        self._copied.lerp_(self.weights, FOLLOW)
 
     def _worth(self, batch: Batch) -> Any:
-        """Return what the states after the steps are worth; 0 where nothing is applicable."""
+        """Return what the states after the steps are worth."""
+        best = self.values(batch.next_inputs, batch.next_masks).argmax(1, keepdim=True)
+        return forward(self._copied_layers, batch.next_inputs)[-1].gather(1, best).squeeze(1)
+
+    def set_gradient(self, inputs: Any, actions: Any, targets: Any) -> None:
+        """Set the gradient of the mean loss of what these actions are worth."""
         import torch
 
-        with torch.no_grad():
-            best = self.values(batch.next_inputs, batch.next_masks).argmax(1, keepdim=True)
-            return self._copy(batch.next_inputs).gather(1, best).squeeze(1)
+        *hidden, values = forward(self.layers, inputs)
+        missing = (values.gather(1, actions) - targets).clamp_(-1.0, 1.0).div_(len(inputs))
+        gradient = torch.zeros_like(values).scatter_(1, actions, missing)
+        for i in reversed(range(len(self.layers))):
+            below = hidden[i]
+            torch.mm(gradient.t(), below, out=self._gradients[i][0])
+            torch.sum(gradient, 0, out=self._gradients[i][1])
+            if i:
+                gradient = torch.mm(gradient, self.layers[i][0]).mul_(below > 0)
 
     def model(self) -> Network:
         """Return the network as plain data."""
-        import torch
-
-        linear = [part for part in self.network if isinstance(part, torch.nn.Linear)]
         layers = [
             Layer(
-                part.weight.detach().numpy().astype(np.float64),
-                part.bias.detach().numpy().astype(np.float64),
-                "linear" if part is linear[-1] else "relu",
+                weights.numpy().astype(np.float64),
+                biases.numpy().astype(np.float64),
+                "linear" if number == len(self.layers) else "relu",
             )
-            for part in linear
+            for number, (weights, biases) in enumerate(self.layers, start=1)
         ]
         return Network(tuple(layers), "float32")
 
 
-def _made(sizes: list[int]) -> Any:
+def forward(layers: list[tuple[Any, Any]], inputs: Any) -> list[Any]:
+    """Return the inputs, what comes out of each hidden layer, and the values."""
     import torch
 
-    parts: list[Any] = []
-    for size, following in itertools.pairwise(sizes):
-        parts += [torch.nn.Linear(size, following), torch.nn.ReLU()]
-    return torch.nn.Sequential(*parts[:-1])
+    found = [inputs]
+    for weights, biases in layers[:-1]:
+        found.append(torch.addmm(biases, found[-1], weights.t()).relu_())
+    weights, biases = layers[-1]
+    found.append(torch.addmm(biases, found[-1], weights.t()))
+    return found
+
+
+def first_weights(sizes: list[int]) -> Any:
+    """Return weights to begin with: each within the root of how many go into its neuron."""
+    import torch
+
+    parts = []
+    for inputs, outputs in itertools.pairwise(sizes):
+        count = outputs * (inputs + 1)
+        parts.append((2 * torch.rand(count) - 1) / math.sqrt(inputs))
+    return torch.cat(parts)
+
+
+def layers_in(flat: Any, sizes: list[int]) -> list[tuple[Any, Any]]:
+    """Return weights and biases of each layer: views of parts of one tensor."""
+    layers, at = [], 0
+    for inputs, outputs in itertools.pairwise(sizes):
+        end = at + inputs * outputs
+        layers.append((flat[at:end].view(outputs, inputs), flat[end : end + outputs]))
+        at = end + outputs
+    return layers

@@ -104,9 +104,8 @@ def test_learner_finds_the_worth_of_actions():
         torch.tensor([[True, True, False]] * 4),
         torch.tensor([1.0, 0.0, 0.0, 0.0]),
     )
-    with torch.no_grad():
-        learner.network[-1].bias[2] = 100.0  # to be ignored
-        learner._copy[-1].bias[2] = 100.0
+    for layers in (learner.layers, learner._copied_layers):
+        layers[-1][1][2] = 100.0  # to be ignored
     with alone(torch, seed=0):
         for _ in range(1500):
             learner.update(batch, 0.0)
@@ -116,14 +115,40 @@ def test_learner_finds_the_worth_of_actions():
     assert values[:, 2].tolist() == [-np.inf] * 4
 
 
+def as_module(learner):
+    """Return the network as torch has it."""
+    parts = []
+    for weights, biases in learner.layers:
+        linear = torch.nn.Linear(*reversed(weights.shape))
+        linear.weight.data, linear.bias.data = weights.clone(), biases.clone()
+        parts += [linear, torch.nn.ReLU()]
+    return torch.nn.Sequential(*parts[:-1])
+
+
 def test_model_is_the_network():
     learner = Learner([3, 8, 5, 2], TrainOptions())
     inputs = np.random.default_rng(0).normal(size=(50, 3))
     with torch.no_grad():
-        wanted = learner.network(torch.tensor(inputs, dtype=torch.float32)).numpy()
+        wanted = as_module(learner)(torch.tensor(inputs, dtype=torch.float32)).numpy()
     model = learner.model()
     assert model.scorer().scores(inputs) == pytest.approx(wanted, abs=1e-6)
     assert [layer.activation for layer in model.layers] == ["relu", "relu", "linear"]
+
+
+@pytest.mark.parametrize("hidden", [[], [7], [16, 16], [5, 9, 4]])
+def test_gradient_is_what_torch_derives(hidden):
+    learner = Learner([3, *hidden, 4], TrainOptions())
+    module = as_module(learner)
+    generator = torch.Generator().manual_seed(1)
+    inputs = torch.randn(40, 3, generator=generator)
+    actions = torch.randint(4, (40, 1), generator=generator)
+    targets = 3 * torch.randn(40, 1, generator=generator)
+    loss = torch.nn.functional.smooth_l1_loss(module(inputs).gather(1, actions), targets)
+    loss.backward()
+    learner.set_gradient(inputs, actions, targets)
+    derived = torch.cat([parameter.grad.flatten() for parameter in module.parameters()])
+    assert learner.weights.grad.tolist() == pytest.approx(derived.tolist(), abs=1e-6)
+    assert derived.abs().max() > 0.01
 
 
 # -- the whole -------------------------------------------------------------------------------
