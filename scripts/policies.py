@@ -94,8 +94,8 @@ RECIPES = (
     Recipe("cartpole", "domain:cartpole?size=small", CONTROL),
     Recipe(
         "flappy-bird",
-        "domain:flappy-bird?size=200-10",
-        {"max_steps": 500, "discount": 0.95, "updates": 16, "checkpoints": 60},
+        "domain:flappy-bird",
+        {"max_steps": 500, "discount": 0.95, "updates": 16, "checkpoints": 200},
     ),
     Recipe("layered", "domain:layered", {"steps": 20_000}, is_choosy=False),
     Recipe("staircase", "domain:staircase", {"steps": 20_000}, is_choosy=False),

@@ -5,14 +5,14 @@ from __future__ import annotations
 import sys
 import time
 from contextlib import redirect_stdout
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
 from surefoot.cli.arguments import Json
-from surefoot.errors import InputError, quoted, shown
+from surefoot.errors import InputError, OutOfBudget, quoted, shown
 
 if TYPE_CHECKING:
     from surefoot.domains.family import Family
@@ -38,13 +38,13 @@ MemoryMb = Annotated[int, Parameter(help="changes nothing here: nothing large is
 
 @dataclass(frozen=True)
 class Example:
-    """A task of a family with all its parameters, and a start state of it."""
+    """A task of a family with all its parameters, and a start state of it, if one was drawn."""
 
     family: Family
     parameters: dict[str, Any]
     task: Task
-    start: State
-    picture: Picture
+    start: State | None
+    picture: Picture | None
 
 
 def domains(
@@ -80,7 +80,8 @@ def domains(
         content = _list_content()
     else:
         with redirect_stdout(sys.stderr), Progress("making the task"):
-            example = _example(name, seed, max_seconds)
+            needs_picture = out is not None and out.suffix.lower() == SVG
+            example = _example(name, seed, max_seconds, needs_picture=needs_picture)
             is_family = "?" not in name and out is None
             content = _family_content(example.family) if is_family else {}
             content |= _task_content(example)
@@ -107,16 +108,19 @@ def _check(name: str | None, out: Path | None, max_seconds: float, memory_mb: in
         )
 
 
-def _example(text: str, seed: int, max_seconds: float) -> Example:
+def _example(text: str, seed: int, max_seconds: float, *, needs_picture: bool) -> Example:
     from surefoot.domains import domain_family, domain_from_text, parse_domain
 
     name, given = parse_domain(text)
     family = domain_family(name)
     task = domain_from_text(text)
-    (start,) = task.sample_starts(1, seed=seed, max_seconds=max_seconds)
-    picture = task.picture(start)
-    assert picture is not None
-    return Example(family, family.parameters(given), task, start, picture)
+    try:
+        (start,) = task.sample_starts(1, seed=seed, max_seconds=max_seconds)
+    except OutOfBudget:
+        if needs_picture:
+            raise
+        return Example(family, family.parameters(given), task, None, None)
+    return Example(family, family.parameters(given), task, start, task.picture(start))
 
 
 def _write(example: Example, out: Path | None) -> None:
@@ -127,6 +131,7 @@ def _write(example: Example, out: Path | None) -> None:
         return
     from surefoot.certificates import write_pieces
 
+    assert example.picture is not None
     write_pieces(out, [example.picture.svg, "\n"], what="picture")
 
 
@@ -187,8 +192,8 @@ def _task_content(example: Example) -> dict[str, Any]:
         ],
         "actions": list(task.actions),
         "edges": len(task.description.edges),
-        "start": example.start.to_dict(),
-        "picture": {"text": example.picture.text, "svg": example.picture.svg},
+        "start": example.start and example.start.to_dict(),
+        "picture": example.picture and asdict(example.picture),
     }
 
 

@@ -99,6 +99,9 @@ def _print_task(to: Console, content: Mapping[str, Any], seed: int) -> None:
     to.print(f"  variables   {_listed(variables)}")
     to.print(f"  actions     {_listed(content['actions'])}")
     to.print(f"  edges       {content['edges']:,}")
+    if content["picture"] is None:
+        to.print("\nNo start state was drawn within the time (--max-seconds).")
+        return
     to.print(f"\nA start state, drawn by seed {seed}:\n")
     print(content["picture"]["text"])
 

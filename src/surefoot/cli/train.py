@@ -20,6 +20,11 @@ if TYPE_CHECKING:
     from surefoot.results import Checkpoint, TrainResult
 
 DONE, CUT, INTERRUPTED = 0, 4, 130
+CUT_BY = {
+    "seconds": "--max-seconds was not enough",
+    "interrupted": "interrupted",
+    "diverged": "the weights grew beyond all bounds (a smaller --learning-rate may help)",
+}
 SUFFIXES = (".safetensors", ".onnx")
 Out = Annotated[
     Path,
@@ -71,7 +76,7 @@ def train(
         )
     given = {**asdict(options), **task_arguments.given(), "out": str(out)}
     _show(result, loaded, out, given, json=json)
-    return {None: DONE, "seconds": CUT, "interrupted": INTERRUPTED}[result.stopped]
+    return {"seconds": CUT, "interrupted": INTERRUPTED}.get(result.stopped or "", DONE)
 
 
 def _teller(progress: Any, steps: int) -> Any:
@@ -137,6 +142,5 @@ def _print_result(result: TrainResult, task: Any, out: Path) -> None:
         f"learning included)"
     )
     if result.stopped:
-        why = {"seconds": "--max-seconds was not enough", "interrupted": "interrupted"}
-        print(f"cut: {why[result.stopped]}; this is the best so far", file=sys.stderr)
+        print(f"cut: {CUT_BY[result.stopped]}; this is the best so far", file=sys.stderr)
     shown.print(f"the policy is in {printable(str(out))}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import gymnasium
@@ -73,6 +74,12 @@ class TaskEnv(gymnasium.Env[Observation, np.int64]):
         self._use(self._from_starts)
         self._is_over = True
         self._is_begun = False  # whether the core has ended this run and begun the next one
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies and pickles are environments of their own, in which no run was begun."""
+        how: dict[str, Any] = {"render_mode": self.render_mode, "settings": self._setup.settings}
+        invalid: dict[str, Any] = {"invalid": self._invalid, "invalid_reward": self._invalid_reward}
+        return partial(type(self), self.task, **how, **invalid), ()
 
     def _use(self, core: _core.Environments) -> None:
         """Step these runs from now on; their arrays stay where they are."""

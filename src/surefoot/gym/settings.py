@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -39,8 +39,10 @@ class Settings:
         steps = whole(self.max_steps)
         if steps is None or not 1 <= steps <= MAX_STEPS:
             raise InputError(
-                "bad-option", f"max_steps must be at least 1, not {shown(self.max_steps)}"
+                "bad-option", f"max_steps must be from 1 to {MAX_STEPS:,}, not {shown(steps)}"
             )
+        if not isinstance(self.starts, Iterable | None):
+            raise InputError("bad-option", f"starts are states, not {shown(self.starts)}")
         if not isinstance(self.scale, bool):
             raise InputError("bad-option", f"scale is true or false, not {shown(self.scale)}")
 
@@ -54,12 +56,14 @@ def chosen(settings: Settings | None, changes: Mapping[str, Any]) -> Settings:
         if name not in NAMES:
             hint = nearest_hint(name, NAMES) or f"settings are: {', '.join(NAMES)}"
             raise InputError("unknown-option", f"there is no setting {quoted(name)}", hint=hint)
+    if not isinstance(settings, Settings | None):
+        raise InputError("bad-option", f"settings are Settings, not {shown(settings)}")
     return replace(settings or Settings(), **changes)
 
 
 def check_reward(name: str, given: Any) -> float:
     """Return a reward as float. Raises InputError if it is no finite number."""
     is_number = isinstance(given, int | float) and not isinstance(given, bool)
-    if not is_number or not math.isfinite(given):
+    if not is_number or not abs(given) <= sys.float_info.max:
         raise InputError("bad-option", f"{name} must be a finite number, not {shown(given)}")
     return float(given)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from surefoot.options import whole
 from surefoot.tasks.state import PackedStates
 from surefoot.train.rewards import CUT, GOES_ON
 
+MAX_ENVS = 1_000_000
 Observations = NDArray[np.float32]
 Truths = NDArray[np.bool_]
 Steps = tuple[Observations, NDArray[np.float64], Truths, Truths, dict[str, Any]]
@@ -47,8 +49,9 @@ class VectorTaskEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
         settings: Settings | None = None,
         **changes: Any,
     ) -> None:
-        if not whole(num_envs):
-            raise InputError("bad-option", f"num_envs must be at least 1, not {shown(num_envs)}")
+        if not 1 <= (whole(num_envs) or 0) <= MAX_ENVS:
+            text = f"num_envs must be from 1 to {MAX_ENVS:,}, not {shown(num_envs)}"
+            raise InputError("bad-option", text)
         self._setup = Setup(task, chosen(settings, changes))
         self._setup.check_render_mode(render_mode)
         self.metadata = {**self.metadata, "render_modes": self._setup.render_modes}
@@ -67,6 +70,11 @@ class VectorTaskEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
         self._results = self._core.results
         self._now = self._core.observations, self._core.masks
         self._next = self._core.next_observations, self._core.next_masks
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies and pickles are environments of their own, in which no run was begun."""
+        how: dict[str, Any] = {"render_mode": self.render_mode, "settings": self._setup.settings}
+        return partial(type(self), self.task, self.num_envs, **how), ()
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -111,8 +119,9 @@ class VectorTaskEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
                 f"actions are {self.num_envs} whole numbers, "
                 f"not an array of {given.dtype} with shape {given.shape}",
             )
-        inside = np.minimum(np.maximum(given, -1), len(self.interface.outputs))
-        return np.asarray(inside, np.int32)
+        count = len(self.interface.outputs)
+        is_inside = (given >= 0) & (given < count)
+        return np.where(is_inside, given, count).astype(np.int32)
 
     def _refused(self, numbers: NDArray[np.int32], error: ValueError) -> InputError:
         """Return the error that names the first action which cannot be taken."""

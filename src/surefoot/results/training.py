@@ -38,7 +38,8 @@ class Checkpoint(Result):
 class TrainResult(Result):
     """The best policy of a training, and all that was looked at on the way.
 
-    ``stopped`` says what ended the training before its time: ``seconds`` or ``interrupted``.
+    ``stopped`` says what ended the training before its time: ``seconds``, ``interrupted``, or
+    ``diverged`` if the weights grew beyond all bounds.
     """
 
     policy: Policy

@@ -68,6 +68,9 @@ class Task:
     def __deepcopy__(self, memo: object) -> Task:
         return self  # nothing about it changes
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _made_again, (self.description, self.source, self.draw)
+
     # -- states ------------------------------------------------------------------------------
 
     def state(self, values: Mapping[str, Any] | None = None, /, **more: Any) -> State:
@@ -255,7 +258,7 @@ class Task:
                 "start-not-sampled",
                 f"no uniform sample of the start condition within {max_seconds:g} seconds",
                 file=self.file,
-                hint="give start states with --states FILE",
+                hint="allow more time, or give start states where a command takes --states FILE",
             )
         if count and not packed:
             raise self._no_start()
@@ -477,3 +480,10 @@ def _check_assignable(target: Expr, value: Expr) -> None:
         raise InputError(
             "type-mismatch", f"{target} is {target.type}: a value of type {value.type} does not fit"
         )
+
+
+def _made_again(description: Description, source: Source | None, draw: Any) -> Task:
+    """Return the task of a pickle."""
+    task = Task(description)
+    task.source, task.draw = source, draw
+    return task

@@ -15,6 +15,11 @@ from surefoot.tasks.python_task import PythonTask
 from surefoot.tasks.task import Task
 
 POTENTIALS = ("none", "goal")
+MAX_OF = {
+    **{"environments": 1_000_000, "batch": 1_000_000, "updates": 1_000_000, "runs": 1_000_000},
+    **{"replay": 1_000_000_000, "learning_rate": 1e3},
+    **{"goal_reward": 1e6, "fail_cost": 1e6, "step_cost": 1e6, "discount": 1, "explore": 1},
+}
 MAX_NEURONS, MAX_LAYERS = 4096, 8
 LEAST_ONE = (
     "steps",
@@ -66,9 +71,9 @@ def check_train_options(how: TrainOptions) -> TrainOptions:
     for name in LEAST_ONE:
         if getattr(how, name) == 0:
             raise InputError("bad-option", f"{name} must be at least 1")
-    for name in ("discount", "explore"):
-        if getattr(how, name) > 1:
-            raise InputError("bad-option", f"{name} must be from 0 to 1")
+    for name, most in MAX_OF.items():
+        if getattr(how, name) > most:
+            raise InputError("bad-option", f"{name} must be at most {most:,g}")
     hidden_sizes(how.hidden)
     return how
 

@@ -73,6 +73,12 @@ class Learner:
             if i:
                 gradient = torch.mm(gradient, self.layers[i][0]).mul_(below > 0)
 
+    def is_finite(self) -> bool:
+        """Return whether all weights are finite numbers."""
+        import torch
+
+        return bool(torch.isfinite(self.weights).all())
+
     def model(self) -> Network:
         """Return the network as plain data."""
         layers = [

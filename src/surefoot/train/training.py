@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 STARTS = 100_000  # drawn once; runs begin in one of these
 START_SECONDS = 60.0
 EXPLORING = 1 / 3  # of the training, in which random actions get fewer
+DIVERGED = "diverged"
 WARM_UP = 10  # batches to remember before the first update
 
 
@@ -92,6 +93,7 @@ class Training:
         """Return the best policy."""
         import torch
 
+        self._check_memory()
         with alone(torch, self.how.seed):
             sizes = [len(self.interface.inputs), *hidden_sizes(self.how.hidden)]
             self.learner = Learner([*sizes, len(self.interface.outputs)], self.how)
@@ -101,7 +103,7 @@ class Training:
             )
             stopped = self._learn()
         if self.best is None:
-            raise InputError("nothing-learned", "no policy was good enough to be kept")
+            raise self._nothing(stopped)
         _, policy, checkpoint = self.best
         return TrainResult(
             policy=policy,
@@ -112,6 +114,26 @@ class Training:
             stopped=stopped,
         )
 
+    def _check_memory(self) -> None:
+        """Raise InputError if what is to be remembered takes too much memory."""
+        num_inputs, num_outputs = len(self.interface.inputs), len(self.interface.outputs)
+        needed = max(self.how.replay, self.how.environments) * (8 * num_inputs + num_outputs + 16)
+        if needed > self.how.max_bytes:
+            raise InputError(
+                "bad-option",
+                f"to remember {self.how.replay:,} steps takes {needed / 1e6:,.0f} MB",
+                hint="make replay smaller, or memory_mb larger",
+            )
+
+    def _nothing(self, stopped: str | None) -> InputError:
+        if stopped == DIVERGED:
+            return InputError(
+                "nothing-learned",
+                "the weights of the network have grown beyond all bounds",
+                hint="make learning_rate, or the rewards and costs, smaller",
+            )
+        return InputError("nothing-learned", "no policy was good enough to be kept")
+
     def _learn(self) -> str | None:
         """Return what ended the training before its time, if something did."""
         self.steps, next_look = 0, 1
@@ -119,6 +141,8 @@ class Training:
             while self.steps < self.how.steps:
                 self._step()
                 if self.steps >= next_look * self.how.steps / self.how.checkpoints:
+                    if not self.learner.is_finite():
+                        return DIVERGED
                     self._look()
                     next_look += 1
                 if time.perf_counter() - self.begin > self.how.max_seconds:
@@ -130,7 +154,8 @@ class Training:
         return None
 
     def _look_at_last(self) -> None:
-        if not self.checkpoints or self.checkpoints[-1].steps != self.steps:
+        is_new = not self.checkpoints or self.checkpoints[-1].steps != self.steps
+        if is_new and self.learner.is_finite():
             self._look()
 
     def _step(self) -> None:

@@ -336,3 +336,50 @@ def test_without_torch(task, monkeypatch):
     with pytest.raises(Unsupported) as caught:
         train(task)
     assert "surefoot[train]" in str(caught.value)
+
+
+@pytest.fixture
+def diverging(monkeypatch):
+    """Let weights become NaN after half of the training."""
+    learner_update = Learner.update
+
+    def update(self, batch, progress):
+        learner_update(self, batch, progress)
+        if progress > 0.5:
+            self.weights[0] = np.nan
+
+    monkeypatch.setattr(Learner, "update", update)
+
+
+@pytest.mark.usefixtures("diverging")
+def test_best_policy_survives_divergence(task):
+    kept = []
+    result = train(task, **QUICK, better=lambda policy, checkpoint: kept.append(policy))
+    assert result.stopped == "diverged"
+    assert result.policy is kept[-1]
+    assert result.best.steps < 8_000
+
+
+@pytest.mark.usefixtures("diverging")
+def test_divergence_with_nothing_kept_is_told(task):
+    with pytest.raises(InputError, match="beyond all bounds") as caught:
+        train(task, **QUICK, score=lambda policy, checkpoint: None)
+    assert "learning_rate" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        {"goal_reward": 1e308},
+        {"fail_cost": 1e300},
+        {"step_cost": 1e30},
+        {"replay": 10**12},
+        {"environments": 2**62},
+        {"replay": 10**8},  # more than the memory that is allowed
+        {"memory_mb": 1},
+    ],
+)
+def test_numbers_beyond_what_can_be(task, option):
+    with pytest.raises(InputError) as caught:
+        train(task, **option)
+    assert caught.value.code == "bad-option"
