@@ -46,6 +46,7 @@ class Recipe:
     name: str
     task: str
     train: Mapping[str, Any] = field(default_factory=dict)
+    discounts: tuple[float, ...] = ()  # tried in turn: the less, the more short-sighted
     max_steps: int = 1_000
     is_choosy: bool = True  # whether a policy must be good and unsafe to be kept
 
@@ -57,8 +58,8 @@ GOAL = {
     "updates": 16,
     "checkpoints": 60,
 }
-CARELESS = {**GOAL, "fail_cost": 0.2}
-SMALL = {**CARELESS, "hidden": "16,16", "fail_cost": 0.05}  # too small to be right everywhere
+CARELESS = {**GOAL, "fail_cost": 0.0, "hidden": "32,32"}
+SHORT_SIGHTED = (0.94, 0.92, 0.96, 0.9, 0.93, 0.88)
 CONTROL = {"max_steps": 300, "updates": 16, "checkpoints": 100}
 RECIPES = (
     Recipe("one-way-line", "domain:one-way-line?size=15-10", GOAL),
@@ -66,20 +67,27 @@ RECIPES = (
         "one-way-line-icy-park",
         "domain:one-way-line?packages=4&locations=10&variant=icy-park",
         CARELESS,
+        SHORT_SIGHTED,
     ),
     Recipe(
         "two-way-line-icy",
-        "domain:two-way-line?packages=3&locations=8&variant=icy",
-        CARELESS,
+        "domain:two-way-line?packages=2&locations=6&variant=icy",
+        {**GOAL, "fail_cost": 0.2, "steps": 300_000},
     ),
     Recipe(
         "transport-drop",
-        "domain:transport?packages=6&locations=5&variant=drop",
-        {**CARELESS, "hidden": "32,32", "steps": 300_000},
+        "domain:transport?size=small&variant=drop",
+        {**CARELESS, "steps": 300_000},
+        SHORT_SIGHTED,
     ),
-    Recipe("blocksworld", "domain:blocksworld?size=tiny", SMALL),
-    Recipe("n-puzzle", "domain:n-puzzle?size=small", CARELESS),
-    Recipe("racetrack", "domain:racetrack?size=small", CARELESS),
+    Recipe("blocksworld", "domain:blocksworld?size=tiny", CARELESS, SHORT_SIGHTED),
+    Recipe(
+        "n-puzzle",
+        "domain:n-puzzle?size=small",
+        {**CARELESS, "hidden": "16,16", "steps": 60_000, "checkpoints": 300},
+        SHORT_SIGHTED,
+    ),
+    Recipe("racetrack", "domain:racetrack?size=small", {**GOAL, "fail_cost": 0.2}),
     Recipe("racetrack-slip", "domain:racetrack?size=small&variant=slip", GOAL),
     Recipe("beluga", "domain:beluga?size=4-2", GOAL),
     Recipe(
@@ -94,7 +102,7 @@ RECIPES = (
     Recipe("cartpole", "domain:cartpole?size=small", CONTROL),
     Recipe(
         "flappy-bird",
-        "domain:flappy-bird",
+        "domain:flappy-bird?size=200-10&start=anywhere",
         {"max_steps": 500, "discount": 0.95, "updates": 16, "checkpoints": 200},
     ),
     Recipe("layered", "domain:layered", {"steps": 20_000}, is_choosy=False),
@@ -232,9 +240,10 @@ class Network(Shipped):
         begin = time.perf_counter()
         for seed in range(SEEDS):
             self.best = -1.0  # of this training
+            options = self.options(seed)
             try:
                 result = surefoot.train(
-                    task, seed=seed, score=self.score, progress=print, **self.recipe.train
+                    task, seed=seed, score=self.score, progress=print, **options
                 )
             except surefoot.InputError as error:
                 print(f"{self.name}, seed {seed}: {error.message}", flush=True)
@@ -256,10 +265,16 @@ class Network(Shipped):
         self.best = score
         return score
 
+    def options(self, seed: int) -> dict[str, Any]:
+        """Return how the network of a seed is trained."""
+        turns = self.recipe.discounts
+        more = {"discount": turns[seed % len(turns)]} if turns else {}
+        return {**self.recipe.train, **more}
+
     def command(self, seed: int) -> str:
         """Return what trains such a network. It keeps the best one, safe or not."""
         words = ["surefoot", "train", self.recipe.task, "-o", self.file, "--seed", str(seed)]
-        for name, value in self.recipe.train.items():
+        for name, value in self.options(seed).items():
             words += ["--" + name.replace("_", "-"), str(value)]
         return shlex.join(words)
 

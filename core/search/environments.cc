@@ -7,7 +7,8 @@ namespace surefoot {
 
 namespace {
 
-constexpr int kTries = 1000;  // to draw a start state in which there is something to decide
+constexpr int kSilent = 100'000;  // silent actions in a row; a run that takes more ends nowhere
+constexpr int kTries = 1000;      // to draw a start state in which there is something to decide
 
 }  // namespace
 
@@ -43,12 +44,27 @@ Environments::Environments(const CompiledTask& task, Spec spec)
 void Environments::reset(std::uint64_t seed) {
     random_.clear();
     for (std::size_t i = 0; i < spec_.count; ++i) random_.emplace_back(seed, i);
-    for (std::size_t i = 0; i < spec_.count; ++i) begin(i);
+    try {
+        for (std::size_t i = 0; i < spec_.count; ++i) begin(i);
+    } catch (...) {
+        random_.clear();
+        throw;
+    }
     next_ = now_;
     std::fill(results_.begin(), results_.end(), goes_on);
 }
 
 void Environments::step(const std::int32_t* actions) {
+    check_actions(actions);
+    try {
+        step_all(actions);
+    } catch (...) {
+        random_.clear();  // some runs have taken the step and some have not
+        throw;
+    }
+}
+
+void Environments::check_actions(const std::int32_t* actions) const {
     if (random_.empty()) throw std::invalid_argument("reset comes first");
     for (std::size_t i = 0; i < spec_.count; ++i) {
         const auto output = static_cast<std::size_t>(actions[i]);
@@ -56,6 +72,9 @@ void Environments::step(const std::int32_t* actions) {
             !now_.masks[i * spec_.outputs.size() + output])
             throw std::invalid_argument("an action is not applicable");
     }
+}
+
+void Environments::step_all(const std::int32_t* actions) {
     for (std::size_t i = 0; i < spec_.count; ++i) {
         const Result result = step_one(i, actions[i]);
         results_[i] = result;
@@ -88,14 +107,14 @@ void Environments::begin(std::size_t i) {
 
 // Take silent actions until there is something to decide, or nothing more to do.
 Environments::Result Environments::arrive(std::size_t i, Word* state) {
-    while (true) {
+    for (int silent = 0;; ++silent) {
         const StateKind kind = stepper_->look(state, applicable_);
         if (kind != StateKind::open) return kind == StateKind::fail ? fail : goal;
         if (applicable_.empty()) return dead_end;
         const bool is_forced = index(applicable_.front()) >= first_silent_;
         if (steps_[i] >= spec_.max_steps && !is_forced) return cut;
         if (!is_forced) return goes_on;
-        if (steps_[i] >= 2 * spec_.max_steps + 1) return dead_end;  // for ever silent
+        if (silent == kSilent) return dead_end;
         take(i, applicable_[random_[i].below(applicable_.size())], state);
     }
 }

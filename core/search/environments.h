@@ -45,11 +45,12 @@ public:
     // The tasks must stay. Throws std::invalid_argument if there is no start state.
     Environments(const CompiledTask& task, Spec spec);
 
-    // Begin all runs. Throws std::invalid_argument if hardly a start state leaves a choice.
+    // Begin all runs. Throws std::invalid_argument if hardly a start state leaves a choice, and
+    // ModelError, after which runs have to be begun again.
     void reset(std::uint64_t seed);
 
-    // Take action outputs[actions[i]] in run i. Throws std::invalid_argument if it is not
-    // applicable.
+    // Take action outputs[actions[i]] in run i. Throws std::invalid_argument, before anything is
+    // done, if one is not applicable, and what reset() throws.
     void step(const std::int32_t* actions);
 
     std::size_t count() const { return spec_.count; }
@@ -60,6 +61,8 @@ public:
     std::vector<std::uint8_t>& results() { return results_; }
 
 private:
+    void check_actions(const std::int32_t* actions) const;
+    void step_all(const std::int32_t* actions);
     Result step_one(std::size_t i, std::int32_t action);
     void begin(std::size_t i);
     Result arrive(std::size_t i, Word* state);

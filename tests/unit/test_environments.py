@@ -232,3 +232,34 @@ def test_model_errors_come_out():
         many.step(np.zeros(1, np.int32))
     with pytest.raises(_core.ModelError):
         many.step(np.zeros(1, np.int32))
+
+
+def broken_when_begun():
+    """Return a task of which the second start state cannot be looked at."""
+    d = Description("broken")
+    x = d.int("x", 0, 3)
+    d.edge("on", guard=x == 0, outcomes=[{x: 1}])
+    d.edge("over", guard=(x == 0) | (1.0 / (x - 2.0) < 9.0), outcomes=[{x: 1}])
+    d.start({"x": 0}, {"x": 2})
+    d.goal(x == 1)
+    return d.compile()
+
+
+def stepped(many, count):
+    for _ in range(count):
+        many.step(np.zeros(1, np.int32))
+
+
+def test_after_an_error_runs_are_begun_again():
+    task = broken_when_begun()
+    many = environments(task, count=1, starts=task.state(x=0).packed + task.state(x=2).packed)
+    for seed in range(20):
+        try:
+            many.reset(seed)
+        except _core.ModelError:
+            continue
+        break
+    with pytest.raises(_core.ModelError):
+        stepped(many, 50)
+    with pytest.raises(ValueError, match="reset"):
+        many.step(np.zeros(1, np.int32))

@@ -14,11 +14,11 @@ def check_range(name: str, value: int, *, least: int, most: int) -> None:
         raise InputError("bad-parameter", text)
 
 
-def check_variant(variant: str, known: Collection[str]) -> None:
+def check_variant(variant: str, known: Collection[str], *, what: str = "variant") -> None:
     """Raise InputError, with the nearest name, unless the variant is a known one."""
     if variant not in known:
         raise InputError(
             "bad-parameter",
-            f"there is no variant {quoted(variant)}",
-            hint=nearest_hint(variant, known) or f"variants are: {', '.join(known)}",
+            f"there is no {what} {quoted(variant)}",
+            hint=nearest_hint(variant, known) or f"{what}s are: {', '.join(known)}",
         )

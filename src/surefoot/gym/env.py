@@ -120,6 +120,8 @@ class TaskEnv(gymnasium.Env[Observation, np.int64]):
         if not self._now[1][number]:
             return self._not_applied(number)
         self._chosen[0] = number
+        self._is_over = True  # unless the step is taken
+        self._is_begun = False
         self._setup.ask(self._core.step, self._chosen)
         return self._stepped()
 

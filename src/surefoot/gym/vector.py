@@ -100,6 +100,7 @@ class VectorTaskEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
         try:
             self._core.step(numbers)
         except _core.ModelError as error:
+            self._is_begun = False
             raise self.task.model_error(error) from None
         except ValueError as error:
             raise self._refused(numbers, error) from None

@@ -17,8 +17,8 @@ from surefoot.tasks.task import Task
 POTENTIALS = ("none", "goal")
 MAX_OF = {
     **{"environments": 1_000_000, "batch": 1_000_000, "updates": 1_000_000, "runs": 1_000_000},
-    **{"replay": 1_000_000_000, "learning_rate": 1e3},
-    **{"goal_reward": 1e6, "fail_cost": 1e6, "step_cost": 1e6, "discount": 1, "explore": 1},
+    **{"replay": 1_000_000_000, "learning_rate": 1_000, "discount": 1, "explore": 1},
+    **{"goal_reward": 1_000_000, "fail_cost": 1_000_000, "step_cost": 1_000_000},
 }
 MAX_NEURONS, MAX_LAYERS = 4096, 8
 LEAST_ONE = (
@@ -73,7 +73,7 @@ def check_train_options(how: TrainOptions) -> TrainOptions:
             raise InputError("bad-option", f"{name} must be at least 1")
     for name, most in MAX_OF.items():
         if getattr(how, name) > most:
-            raise InputError("bad-option", f"{name} must be at most {most:,g}")
+            raise InputError("bad-option", f"{name} must be at most {most:,}")
     hidden_sizes(how.hidden)
     return how
 

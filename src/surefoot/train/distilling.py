@@ -33,6 +33,8 @@ from surefoot.train.fitting import LIBRARIES, Fitted, fit, fitting_library
 KINDS = tuple(LIBRARIES)
 PLAYS_NO_PART = {"xgboost": (), "forest": ("rate",), "tree": ("trees", "rate")}
 MAX_OF = {"trees": 100_000, "depth": 30, "runs": 1_000_000}
+LEAST_RATE = 1e-6
+MAX_TREES = 50_000  # one for each action and round
 ProgressCallback = Callable[[str, int, int], object]
 """called with what is being done, how much of it is done, and of how much"""
 
@@ -71,8 +73,8 @@ def check_distill_options(
     for name, most in MAX_OF.items():
         if getattr(how, name) > most:
             raise InputError("bad-option", f"{spelled(name)} must be at most {most:,}")
-    if not 0 < how.rate <= 1:
-        raise InputError("bad-option", f"{spelled('rate')} must be above 0, and at most 1")
+    if not LEAST_RATE <= how.rate <= 1:
+        raise InputError("bad-option", f"{spelled('rate')} must be from {LEAST_RATE:g} to 1")
     for name in PLAYS_NO_PART[how.kind]:
         if getattr(how, name) != getattr(DistillOptions, name):
             message = f"{spelled(name)} plays no part in trees of kind {how.kind}"
@@ -97,6 +99,7 @@ class _Distillation:
     def run(self) -> DistillResult:
         """Return the result."""
         fresh_seed = (self.how.seed + 1) % (MAX_INT + 1)
+        self._check_task()
         examples = self._examples(self.teacher, self.how.seed, "runs of the policy")
         if not len(examples.actions):
             raise self._no_examples()
@@ -119,6 +122,19 @@ class _Distillation:
             seconds=time.perf_counter() - self.begin,
             original=fitted.original,
         )
+
+    def _check_task(self) -> None:
+        """Raise InputError if nothing could be fitted, or too much."""
+        if not self.task.names:
+            raise InputError("bad-task", "there is nothing to learn: the task has no variables")
+        count = self.how.trees * len(outputs_of(self.task))
+        if self.how.kind == "xgboost" and count > MAX_TREES:
+            raise InputError(
+                "bad-option",
+                f"{self.how.trees:,} rounds for {len(outputs_of(self.task)):,} actions make "
+                f"{count:,} trees, at most {MAX_TREES:,} are fitted",
+                hint="take fewer trees, or kind forest or tree",
+            )
 
     def _examples(self, policy: Policy, seed: int, what: str) -> Examples:
         starts = self.task.draw_starts(self.how.runs, seed=seed, max_seconds=self.seconds_left())

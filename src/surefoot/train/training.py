@@ -69,23 +69,35 @@ class Training:
 
     def _begun(self) -> Any:
         inputs, outputs = core_interface(self.task, self.interface)
-        if len(outputs) < 2:
-            raise InputError("bad-task", "there is nothing to learn: the task has one action")
+        if len(outputs) < 2 or not inputs:
+            what = "one action" if inputs else "no variables"
+            raise InputError("bad-task", f"there is nothing to learn: the task has {what}")
         goal = goal_task(self.task).core if self.how.potential == "goal" else None
-        try:
-            environments = _core.Environments(
-                self.task.core,
-                self._starts,
-                count=self.how.environments,
-                max_steps=self.how.max_steps,
-                inputs=inputs,
-                outputs=outputs,
-                goal_task=goal,
-            )
-            environments.reset(self.how.seed)
-        except ValueError as error:
-            raise InputError("bad-task", f"runs cannot be begun: {error}") from None
+        environments = self._asked(
+            _core.Environments,
+            self.task.core,
+            self._starts,
+            count=self.how.environments,
+            max_steps=self.how.max_steps,
+            inputs=inputs,
+            outputs=outputs,
+            goal_task=goal,
+        )
+        self._asked(environments.reset, self.how.seed)
         return environments
+
+    def _asked(self, call: Callable[..., Any], *given: Any, **more: Any) -> Any:
+        """Return what the core answers; what it dislikes about the task comes out as InputError."""
+        try:
+            return call(*given, **more)
+        except _core.ModelError as error:
+            raise self.task.model_error(error) from None
+        except ValueError as error:
+            raise InputError(
+                "bad-task",
+                f"runs cannot go on: {error}",
+                hint="start states must leave a choice, and neither goal nor fail may hold there",
+            ) from None
 
     # -- the loop ----------------------------------------------------------------------------
 
@@ -154,18 +166,20 @@ class Training:
         return None
 
     def _look_at_last(self) -> None:
+        """Look at the last policy, unless that was done, or is not waited for."""
         is_new = not self.checkpoints or self.checkpoints[-1].steps != self.steps
-        if is_new and self.learner.is_finite():
-            self._look()
+        try:
+            if is_new and self.learner.is_finite():
+                self._look()
+        except KeyboardInterrupt:
+            if self.best is None:
+                raise
 
     def _step(self) -> None:
         """Take a step in each run, and learn from what is remembered."""
         before = self._environments.distances.copy()
         inputs, actions = self._act()
-        try:
-            self._environments.step(actions.astype(np.int32))
-        except _core.ModelError as error:
-            raise self.task.model_error(error) from None
+        self._asked(self._environments.step, actions.astype(np.int32))
         self._remember(inputs, actions, before)
         self.steps += len(actions)
         if self._replay.size >= min(WARM_UP * self.how.batch, self._replay.capacity):
@@ -218,12 +232,12 @@ class Training:
         """Look how good the policy is, and keep it if it is the best."""
         policy = self.policy()
         checkpoint = self._checkpoint(self._runs(policy))
-        self.checkpoints.append(checkpoint)
         score = self._score(policy, checkpoint)
         if score is not None and (self.best is None or score > self.best[0]):
-            self.best = (score, policy, checkpoint)
             if self._better is not None:
                 self._better(policy, checkpoint)
+            self.best = (score, policy, checkpoint)
+        self.checkpoints.append(checkpoint)  # last: Ctrl-C in between, and it is looked at again
         if self._progress is not None:
             self._progress(checkpoint)
 

@@ -94,3 +94,13 @@ def test_as_many_walls_as_there_is_room_for():
     with pytest.raises(InputError) as caught:
         bird(10, 2, 19)
     assert caught.value.message == "walls must be from 1 to 18, not 19"
+
+
+def test_start_anywhere_is_every_cell_that_is_no_wall():
+    task = domain("flappy-bird", width=12, height=5, walls=9, start="anywhere")
+    walls = set(draw_walls(12, 5, 9, 0))
+    cells = {(state["x"], state["y"]) for state in task.list_starts()}
+    assert cells == {(x, y) for x in range(12) for y in range(5)} - walls
+    assert len(walls) == 9
+    with pytest.raises(InputError, match="no start"):
+        domain("flappy-bird", start="right")

@@ -373,8 +373,8 @@ BAD = {
     "too deep": ({"depth": 31}, "depth must be at most 30"),
     "no runs": ({"runs": 0}, "runs must be at least 1"),
     "no steps": ({"max_steps": 0}, "max_steps must be at least 1"),
-    "rate 0": ({"rate": 0}, "rate must be above 0"),
-    "rate above 1": ({"rate": 1.1}, "at most 1"),
+    "rate 0": ({"rate": 0}, "rate must be from"),
+    "rate above 1": ({"rate": 1.1}, "rate must be from"),
     "rate of a forest": ({"kind": "forest", "rate": 0.1}, "rate plays no part"),
     "trees of a tree": ({"kind": "tree", "trees": 3}, "trees plays no part"),
 }

@@ -383,3 +383,51 @@ def test_numbers_beyond_what_can_be(task, option):
     with pytest.raises(InputError) as caught:
         train(task, **option)
     assert caught.value.code == "bad-option"
+
+
+@pytest.mark.parametrize("where", ["score", "better"])
+def test_interrupt_while_looking_keeps_the_policy(task, where):
+    calls = []
+
+    def interrupted(policy, checkpoint):
+        calls.append(policy)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        return 1.0
+
+    result = train(task, **QUICK, **{where: interrupted})
+    assert result.stopped == "interrupted"
+    assert result.policy is calls[-1]
+    assert len(calls) == 2
+
+
+def test_second_interrupt_keeps_the_best_so_far(task):
+    scored = []
+
+    def score(policy, checkpoint):
+        if scored:
+            raise KeyboardInterrupt
+        scored.append(policy)
+        return 1.0
+
+    result = train(task, **QUICK, score=score)
+    assert result.stopped == "interrupted"
+    assert result.policy is scored[0]
+
+
+def test_task_without_variables():
+    d = Description("empty")
+    d.edge("a", outcomes=[{}])
+    d.edge("b", outcomes=[{}])
+    with pytest.raises(InputError, match="no variables"):
+        train(d.compile(), **{**QUICK, "potential": "none"})
+
+
+def test_error_of_the_model_at_the_start():
+    d = Description("broken")
+    x = d.int("x", 0, 1, initial=0)
+    d.edge("a", guard=1.0 / x > 0, outcomes=[{x: 1}])
+    d.edge("b", outcomes=[{x: 1}])
+    d.start({"x": 0})
+    with pytest.raises(InputError, match="x=0"):
+        train(d.compile(), **{**QUICK, "potential": "none"})
