@@ -4,7 +4,7 @@
 
 For each task below a network is trained and trees are distilled from it. Kept is, as in the papers,
 the best policy *that is not safe*: of the checkpoints of a training, those that reach the goal in
-at least 0.6 of their runs, can fail from 0.005 to 0.8 of the start states, and are to blame for it
+at least 0.65 of their runs, can fail from 0.005 to 0.8 of the start states, and are to blame for it
 (a fault is found) count; of these the one that reaches the goal most often is kept (where there is
 no goal, the one with the longest runs). A training that comes to none is repeated with the next
 seed. Families with one start state have a policy that is safe or not: any will do there. NAME is
@@ -30,7 +30,7 @@ from surefoot import Checkpoint, EvaluateResult, Policy, Task
 from surefoot.policies.builtin import FOLDER, KEY, SUFFIX
 from surefoot.policies.writing import write_policy
 
-LEAST_GOAL = 0.6
+LEAST_GOAL = 0.65
 LEAST_UNSAFE, MOST_UNSAFE = 0.005, 0.8
 SEEDS = 6  # tried one after the other
 LOOK_STARTS, CARD_STARTS = 1_000, 10_000
@@ -63,12 +63,6 @@ SHORT_SIGHTED = (0.94, 0.92, 0.96, 0.9, 0.93, 0.88)
 CONTROL = {"max_steps": 300, "updates": 16, "checkpoints": 100}
 RECIPES = (
     Recipe("one-way-line", "domain:one-way-line?size=15-10", GOAL),
-    Recipe(
-        "one-way-line-icy-park",
-        "domain:one-way-line?packages=4&locations=10&variant=icy-park",
-        CARELESS,
-        SHORT_SIGHTED,
-    ),
     Recipe(
         "two-way-line-icy",
         "domain:two-way-line?packages=2&locations=6&variant=icy",
