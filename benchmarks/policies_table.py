@@ -36,7 +36,7 @@ from surefoot.policies.models import Network, Trees
 GOAL_OVER, UNSAFE_FROM, UNSAFE_TO = 0.6, 0.001, 0.9
 PICKED = (
     "The policies were picked for this among several seeds and checkpoints; the time is that of "
-    "the seed that was kept."
+    "all tries together."
 )
 HEADER = (
     *("policy", "task", "variables", "actions", "edges", "made of", "trained"),

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from surefoot.policies.convert import convert
     from surefoot.policies.interface import Interface
     from surefoot.policies.models import Network, Rules, Trees
+    from surefoot.policies.writing import write_policy
     from surefoot.replay import replay
     from surefoot.results import (
         Answer,
@@ -157,6 +158,7 @@ __all__ = [
     "simulate",
     "train",
     "truncate",
+    "write_policy",
 ]
 
 _NAMES_OF = {
@@ -185,6 +187,7 @@ _NAMES_OF = {
     "policies.convert": ("convert",),
     "policies.interface": ("Interface",),
     "policies.models": ("Network", "Rules", "Trees"),
+    "policies.writing": ("write_policy",),
     "replay": ("replay",),
     "results": (
         *("Answer", "Bug", "Checkpoint", "Deviations", "DistillResult", "EvaluateResult"),
