@@ -10,7 +10,6 @@ SOURCES := $(shell find src core bindings -name '*.py' -o -name '*.cc' -o -name 
 CPP := $(shell find core bindings benchmarks tests -name '*.cc' -o -name '*.h')
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 TASK := domain:one-way-line?packages=6&locations=8&variant=icy-park
-SMALL := domain:one-way-line?packages=1&locations=5&variant=icy-park
 
 .PHONY: demo test lint format bench policies sanitize fuzz clean
 
@@ -21,7 +20,7 @@ demo: $(STAMP)
 	$(BIN)/surefoot simulate '$(TASK)' --policy random --seed 1 --max-steps 20
 	$(BIN)/surefoot decide '$(TASK)' --sample 5 --seed 6; test $$? -le 1
 	$(BIN)/surefoot fuzz '$(TASK)' --policy random --runs 200; test $$? -le 1
-	$(BIN)/surefoot faults '$(SMALL)' --policy first --runs 5; test $$? -le 1
+	$(BIN)/surefoot faults domain:blocksworld --policy builtin:blocksworld-trees --runs 200; test $$? -le 1
 
 test: $(DEV_STAMP)
 	$(BIN)/python -m pytest -n 2 tests

@@ -34,6 +34,7 @@ from surefoot.tasks.description import Description
 from surefoot.tasks.expressions import Expr, make
 
 STARTS = ("left", "anywhere")
+MOST_WALLS = 20_000
 LEAD_IN = 10  # the leading columns are this part of the width
 SHOWN = 90  # columns of a picture, around the bird
 CELL = 12  # of a picture, its side
@@ -47,7 +48,7 @@ def flappy_bird(
     check_range("width", width, least=2, most=10_000)
     check_range("height", height, least=2, most=100)
     free = _free_columns(width)
-    check_range("walls", walls, least=1, most=(width - free) * height)
+    check_range("walls", walls, least=1, most=min((width - free) * height, MOST_WALLS))
     check_range("seed", seed, least=0, most=MAX_INT)
     check_variant(start, STARTS, what="start")
     d = Description(f"flappy-bird-{width}-{height}-{walls}-{seed}")
