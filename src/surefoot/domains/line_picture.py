@@ -30,8 +30,9 @@ CELL, ROAD, BOX, MIDDLE = 40, 64, 9, 140  # lengths in an SVG
 STACK = 4  # boxes of a stack that are drawn
 
 
-def draw_line(state: Mapping[str, Any], parameters: Parameters) -> Picture:
+def draw_line(state: Mapping[str, Any], **given: Any) -> Picture:
     """Return the picture of a state; of long lines, the part around the truck."""
+    parameters = Parameters(**given)
     width = len(str(max(parameters.packages, parameters.locations - 1))) + 1
     shown = window(state["truck_0"], parameters.locations, ROOM // width)
     return Picture(

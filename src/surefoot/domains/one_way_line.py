@@ -19,13 +19,9 @@ Names, bounds and outcomes are those of the files published with P-TEST, P-IPI a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from surefoot.domains.family import Family
 from surefoot.domains.line import Line, Parameters
 from surefoot.domains.line_picture import draw_line
-from surefoot.domains.pictures import Picture
 from surefoot.tasks.description import Description
 
 
@@ -43,19 +39,6 @@ def one_way_line(
     files for 20 and 25 locations, and the two in the middle for other numbers.
     """
     return _OneWayLine(Parameters(packages, locations, top_speed, variant, icy)).description
-
-
-def draw(
-    state: Mapping[str, Any],
-    *,
-    packages: int,
-    locations: int,
-    top_speed: int,
-    variant: str,
-    icy: str,
-) -> Picture:
-    """Return a picture of the line and the truck."""
-    return draw_line(state, Parameters(packages, locations, top_speed, variant, icy))
 
 
 class _OneWayLine(Line):
@@ -83,7 +66,7 @@ class _OneWayLine(Line):
 FAMILY = Family(
     "one-way-line",
     make=one_way_line,
-    draw=draw,
+    draw=draw_line,
     sizes={
         "tiny": {"packages": 3, "locations": 4},
         "small": {"packages": 4, "locations": 6},

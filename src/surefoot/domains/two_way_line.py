@@ -20,13 +20,9 @@ none with parking: ``icy-park`` adds the rules of the one-way line.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from surefoot.domains.family import Family
 from surefoot.domains.line import Line, Parameters
 from surefoot.domains.line_picture import draw_line
-from surefoot.domains.pictures import Picture
 from surefoot.tasks.description import Description
 
 
@@ -44,19 +40,6 @@ def two_way_line(
     files for 20 and 25 locations, and the two in the middle for other numbers.
     """
     return _TwoWayLine(Parameters(packages, locations, top_speed, variant, icy)).description
-
-
-def draw(
-    state: Mapping[str, Any],
-    *,
-    packages: int,
-    locations: int,
-    top_speed: int,
-    variant: str,
-    icy: str,
-) -> Picture:
-    """Return a picture of the line and the truck."""
-    return draw_line(state, Parameters(packages, locations, top_speed, variant, icy))
 
 
 class _TwoWayLine(Line):
@@ -88,7 +71,7 @@ class _TwoWayLine(Line):
 FAMILY = Family(
     "two-way-line",
     make=two_way_line,
-    draw=draw,
+    draw=draw_line,
     sizes={
         "tiny": {"packages": 3, "locations": 4},
         "small": {"packages": 4, "locations": 6},
