@@ -2,7 +2,7 @@
   What a policy is fed: the values of a state as numbers.
 
   An input is the value of a variable (a Boolean as 0 and 1) or a constant, less a mean and divided
-  by a scale.
+  by a scale. For variables with few values the quotients stand in a table.
 */
 #pragma once
 
@@ -38,11 +38,16 @@ private:
         double constant;  // scaled
         double mean;
         double scale;
+        std::vector<double> table;  // by what is stored; empty if there are many values
     };
 
     static double value(const Input& input, const Word* state) {
         if (input.is_constant) return input.constant;
         const std::uint64_t stored = input.field.stored(state);
+        return input.table.empty() ? scaled(input, stored) : input.table[stored];
+    }
+
+    static double scaled(const Input& input, std::uint64_t stored) {
         const double plain = input.type == Type::real
                                  ? std::bit_cast<double>(stored)
                                  : static_cast<double>(static_cast<std::int64_t>(

@@ -79,10 +79,10 @@ void Environments::step_all(const std::int32_t* actions) {
         const Result result = step_one(i, actions[i]);
         results_[i] = result;
         fill(next_, i, result != goes_on && result != cut);
-        if (result == goes_on)
-            copy_row(i);
-        else
-            begin(i);
+    }
+    now_ = next_;
+    for (std::size_t i = 0; i < spec_.count; ++i) {
+        if (results_[i] != goes_on) begin(i);
     }
 }
 
@@ -144,16 +144,6 @@ void Environments::fill(Rows& rows, std::size_t i, bool is_over) {
         has_choice = true;
     }
     if (!has_choice) throw std::invalid_argument("no applicable action is an output");
-}
-
-void Environments::copy_row(std::size_t i) {
-    const auto copy = [i](const auto& from, auto& to, std::size_t width) {
-        std::copy_n(from.data() + i * width, width, to.data() + i * width);
-    };
-    copy(next_.states, now_.states, width_);
-    copy(next_.inputs, now_.inputs, inputs_.size());
-    copy(next_.masks, now_.masks, spec_.outputs.size());
-    copy(next_.distances, now_.distances, 1);
 }
 
 }  // namespace surefoot

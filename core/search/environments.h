@@ -68,7 +68,6 @@ private:
     Result arrive(std::size_t i, Word* state);
     void take(std::size_t i, ActionId action, Word* state);
     void fill(Rows& rows, std::size_t i, bool is_over);
-    void copy_row(std::size_t i);
     Word* state(Rows& rows, std::size_t i) { return rows.states.data() + i * width_; }
 
     Spec spec_;
