@@ -116,3 +116,12 @@ def nearest_hint(name: str, known: Iterable[str]) -> str | None:
         return None
     close = difflib.get_close_matches(name, list(known)[:5000], n=1, cutoff=0.6)
     return f"did you mean {quoted(close[0])}?" if close else None
+
+
+def listed_hint(name: str, known: Iterable[str], what: str) -> str:
+    """Return the known names, ``what are: a, b, c``, behind the one most like ``name`` if one is
+    alike.
+    """
+    names = list(known)
+    nearest, listed = nearest_hint(name, names), f"{what} are: {', '.join(names)}"
+    return f"{nearest} {listed}" if nearest else listed

@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 from surefoot.domains.family import Family
-from surefoot.errors import InputError, nearest_hint, quoted
+from surefoot.errors import InputError, listed_hint, quoted
 from surefoot.tasks.source import Source
 from surefoot.tasks.task import Task
 
@@ -43,7 +43,7 @@ def domain_family(name: str) -> Family:
         raise InputError(
             "unknown-domain",
             f"there is no built-in domain {quoted(name)}",
-            hint=nearest_hint(name, DOMAINS) or f"built-in domains are: {', '.join(DOMAINS)}",
+            hint=listed_hint(name, DOMAINS, "built-in domains"),
         )
     module = import_module(f"{__name__}.{name.replace('-', '_')}")
     found: Family = module.FAMILY

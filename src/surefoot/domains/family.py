@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, get_type_hints
 
 from surefoot.domains.pictures import Picture
-from surefoot.errors import InputError, nearest_hint, quoted, shown
+from surefoot.errors import InputError, listed_hint, quoted, shown
 from surefoot.tasks.description import Description
 
 SIZE = "size"
@@ -58,8 +58,7 @@ class Family:
                 raise InputError(
                     "unknown-parameter",
                     f"domain {quoted(self.name)} has no parameter {quoted(name)}",
-                    hint=nearest_hint(name, [*known, SIZE])
-                    or f"its parameters are: {', '.join([*known, SIZE])}",
+                    hint=listed_hint(name, [*known, SIZE], "its parameters"),
                 )
             _check_type(name, value, types.get(name, str))
         own = {name: value for name, value in given.items() if name != SIZE}
@@ -72,7 +71,7 @@ class Family:
             raise InputError(
                 "bad-parameter",
                 f"domain {quoted(self.name)} has no size {quoted(name)}",
-                hint=nearest_hint(name, self.sizes) or f"its sizes are: {', '.join(self.sizes)}",
+                hint=listed_hint(name, self.sizes, "its sizes"),
             )
         return dict(self.sizes[name])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from surefoot.errors import InputError, nearest_hint, quoted, shown
+from surefoot.errors import InputError, listed_hint, quoted, shown
 
 
 def check_range(name: str, value: int, *, least: int, most: int) -> None:
@@ -20,5 +20,5 @@ def check_variant(variant: str, known: Collection[str], *, what: str = "variant"
         raise InputError(
             "bad-parameter",
             f"there is no {what} {quoted(variant)}",
-            hint=nearest_hint(variant, known) or f"{what}s are: {', '.join(known)}",
+            hint=listed_hint(variant, known, f"{what}s"),
         )

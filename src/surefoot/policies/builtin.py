@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from surefoot.errors import InputError, nearest_hint, quoted, shown
+from surefoot.errors import InputError, listed_hint, quoted, shown
 from surefoot.files import read_json
 from surefoot.policies.interface import Interface, Origin
 from surefoot.tasks.python_task import PythonTask
@@ -87,12 +87,10 @@ def card(name: str) -> Card:
     """Return the card of a policy. Raises InputError (``unknown-policy``) if there is none."""
     known = names()
     if name not in known:
-        nearest = nearest_hint(name, known)
-        listed = f"built-in policies are: {', '.join(known)}" if known else "none is shipped"
         raise InputError(
             "unknown-policy",
             f"there is no built-in policy {quoted(name)}",
-            hint=f"{nearest} {listed}" if nearest else listed,
+            hint=listed_hint(name, known or ("none",), "built-in policies"),
         )
     return _card_of(name)
 

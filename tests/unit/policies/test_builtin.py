@@ -132,7 +132,7 @@ def test_cards_are_sorted_and_complete(folder, task):
 def test_no_cards(tmp_path, monkeypatch, task):
     monkeypatch.setattr(builtin, "FOLDER", tmp_path / "none")
     assert builtin.cards() == ()
-    assert error_of(load_policy, "builtin:x", task).hint == "none is shipped"
+    assert error_of(load_policy, "builtin:x", task).hint == "built-in policies are: none"
 
 
 @pytest.mark.parametrize(
