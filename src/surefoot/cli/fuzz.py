@@ -286,7 +286,10 @@ def _hints(result: FuzzResult, options: FuzzOptions) -> list[str]:
     if result.stopped == "seconds":
         text = f"{done:,} of {counted(options.runs, 'run')} were done"
         limit = f"{options.max_seconds:,g} seconds"
-        found.append(f"cut: {limit} were not enough, {text}; raise --max-seconds or --workers")
+        help = "raise --max-seconds or --workers"
+        if options.lookahead is None:
+            help += ", or look less far ahead: --lookahead 3"
+        found.append(f"cut: {limit} were not enough, {text}; {help}")
     if count := reasons["memory"]:
         limit = f"{options.memory_mb:,} MB"
         found.append(
@@ -299,7 +302,10 @@ def _hints(result: FuzzResult, options: FuzzOptions) -> list[str]:
         )
     if count := reasons["steps"]:
         steps = counted(options.max_steps, "step")
-        found.append(f"cut: {counted(count, 'run')} after {steps}; raise --max-steps")
+        help = "raise --max-steps"
+        if options.bias == "greedy" and not result.failing:
+            help += ", or try --bias weighted: greedy runs may circle near fail"
+        found.append(f"cut: {counted(count, 'run')} after {steps}; {help}")
     if count := reasons["model-error"]:
         found.append(
             f"cut: {counted(count, 'run')} where a changed value led to an error of the model; "

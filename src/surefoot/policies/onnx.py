@@ -17,10 +17,12 @@ from typing import Any
 import numpy as np
 
 from surefoot.errors import InputError, Unsupported, printable, quoted
-from surefoot.files import file_bytes
+from surefoot.files import file_bytes, parse_json
+from surefoot.policies.interface import interface_from
 from surefoot.policies.libraries import library
 from surefoot.policies.loaded import Loaded, checked
 from surefoot.policies.models import Layer, Network, Reals
+from surefoot.policies.onnx_writer import METADATA
 
 OPERATORS = (
     *("Gemm", "MatMul", "Add", "Relu", "Tanh", "Sigmoid", "LeakyRelu"),
@@ -39,7 +41,9 @@ def read(path: str | Path) -> Loaded:
     """
     data = file_bytes(path)
     try:
-        loaded = _Reader(_parsed(data).graph, max_numbers=len(data) + _SLACK).run()
+        model = _parsed(data)
+        loaded = _Reader(model.graph, max_numbers=len(data) + _SLACK).run()
+        loaded = _with_metadata(loaded, model)
     except (InputError, Unsupported) as error:
         error.at(file=str(path))
         raise
@@ -58,6 +62,15 @@ def _parsed(data: bytes) -> Any:
     if model.functions:
         raise Unsupported("onnx-functions", "the model defines operators of its own")
     return model
+
+
+def _with_metadata(loaded: Loaded, model: Any) -> Loaded:
+    """Return what was loaded with the interface that a file of ours has inside."""
+    for one in model.metadata_props:
+        if one.key == METADATA:
+            said = interface_from(parse_json(one.value))
+            return replace(loaded, interface=said.interface, unfiltered=said.unfiltered)
+    return loaded
 
 
 def _bad(message: str, place: str | None = None, *, hint: str | None = None) -> InputError:

@@ -1,11 +1,14 @@
 """Networks as ONNX files: a Gemm for each layer, and an operator for its activation.
 
 The numbers are written in the network's precision, in which they are computed with anyway. So what
-``onnx.read`` reads from the file scores as the network does, bit for bit.
+``onnx.read`` reads from the file scores as the network does, bit for bit. The interface stands in
+the metadata: other programs do not look there, but a file that is moved alone still has it.
 """
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -17,6 +20,7 @@ from surefoot.policies.models import Layer, Network, Reals
 OPERATORS = {"relu": "Relu", "tanh": "Tanh", "sigmoid": "Sigmoid", "leaky_relu": "LeakyRelu"}
 OPSET, IR_VERSION = 17, 8  # old enough for every runtime in use
 INPUT, OUTPUT = "state", "scores"
+METADATA = "surefoot"  # the key under which the interface stands
 
 
 def onnx_library() -> Any:
@@ -24,8 +28,11 @@ def onnx_library() -> Any:
     return library("onnx", extra="onnx", what="writing ONNX files")
 
 
-def to_bytes(network: Network) -> bytes:
-    """Return the ONNX file of a network: one input, a row for each state, and one output."""
+def to_bytes(network: Network, interface: Mapping[str, Any]) -> bytes:
+    """Return the ONNX file of a network: one input, a row for each state, and one output.
+
+    ``interface`` is what an interface file says, without the name of a file.
+    """
     onnx = onnx_library()
     last = len(network.layers) - 1
     nodes, numbers, value = [], [], INPUT
@@ -38,7 +45,7 @@ def to_bytes(network: Network) -> bytes:
         if not is_linear:
             given, value = value, OUTPUT if number == last else f"layer{number}"
             nodes.append(_activation(onnx, network, layer, given, value))
-    return _model(onnx, network, nodes, numbers)
+    return _model(onnx, network, nodes, numbers, interface)
 
 
 def _parts(layer: Layer, names: list[str]) -> list[tuple[Reals, str]]:
@@ -65,7 +72,13 @@ def _activation(onnx: Any, network: Network, layer: Layer, given: str, value: st
     return onnx.helper.make_node("LeakyRelu", [given], [value], alpha=layer.slope)
 
 
-def _model(onnx: Any, network: Network, nodes: list[Any], numbers: list[Any]) -> bytes:
+def _model(
+    onnx: Any,
+    network: Network,
+    nodes: list[Any],
+    numbers: list[Any],
+    interface: Mapping[str, Any],
+) -> bytes:
     is_double = network.precision == "float64"
     type = onnx.TensorProto.DOUBLE if is_double else onnx.TensorProto.FLOAT
     vector = onnx.helper.make_tensor_value_info
@@ -82,5 +95,6 @@ def _model(onnx: Any, network: Network, nodes: list[Any], numbers: list[Any]) ->
         ir_version=IR_VERSION,
         producer_name="surefoot",
     )
+    onnx.helper.set_model_props(model, {METADATA: json.dumps(interface)})
     content: bytes = model.SerializeToString(deterministic=True)
     return content

@@ -73,7 +73,7 @@ def _content(loaded: Loaded, file: Path) -> bytes:
     if suffix == ".onnx":
         from surefoot.policies import onnx_writer
 
-        return onnx_writer.to_bytes(model)
+        return onnx_writer.to_bytes(model, _interface_content(loaded))
     if suffix == ".safetensors":
         from surefoot.policies import safetensors
 
@@ -85,13 +85,18 @@ def _content(loaded: Loaded, file: Path) -> bytes:
 
 
 def interface_file(policy: Policy | Loaded, file: Path) -> dict[Path, bytes]:
-    """Return name and content of the interface that stands beside a file which has none inside."""
-    said: dict[str, Any] = {KEY: 1, "file": file.name}
-    said |= (policy.interface or Interface()).to_dict()
+    """Return name and content of the interface that stands beside a file, for those who cannot read
+    it inside, or where there is none.
+    """
+    content = json.dumps({"file": file.name, **_interface_content(policy)}, indent=1) + "\n"
+    return {file.with_name(file.name + SUFFIX): content.encode()}
+
+
+def _interface_content(policy: Policy | Loaded) -> dict[str, Any]:
+    said: dict[str, Any] = {KEY: 1, **(policy.interface or Interface()).to_dict()}
     if policy.unfiltered is not None:
         said["unfiltered"] = policy.unfiltered
-    content = json.dumps(said, indent=1) + "\n"
-    return {file.with_name(file.name + SUFFIX): content.encode()}
+    return said
 
 
 def _check_beside(loaded: Loaded, file: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from surefoot.errors import InputError
+from surefoot.errors import InputError, shown
 from surefoot.options import TrainOptions, check_word, chosen
 from surefoot.policies import Policy
 from surefoot.policies.libraries import library
@@ -52,6 +52,9 @@ def train(
     :class:`TrainOptions`, also as keywords. Needs torch.
     """
     task = require_task(task)
+    for name, call in {"progress": progress, "better": better, "score": score}.items():
+        if call is not None and not callable(call):
+            raise InputError("bad-option", f"{name} is a function, not {shown(call)}")
     how = check_train_options(chosen(TrainOptions, options, changes))
     library("torch", extra="train", what="training")
     if isinstance(task, PythonTask):
@@ -74,6 +77,8 @@ def check_train_options(how: TrainOptions) -> TrainOptions:
     for name, most in MAX_OF.items():
         if getattr(how, name) > most:
             raise InputError("bad-option", f"{name} must be at most {most:,}")
+    if how.learning_rate == 0:
+        raise InputError("bad-option", "learning_rate must be above 0")
     hidden_sizes(how.hidden)
     return how
 

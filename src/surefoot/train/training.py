@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from surefoot import _core
-from surefoot.errors import InputError
+from surefoot.errors import InputError, shown
 from surefoot.options import MAX_INT, FuzzOptions, TrainOptions
 from surefoot.policies import Policy, as_policy
 from surefoot.policies.binding import core_interface
@@ -232,7 +233,7 @@ class Training:
         """Look how good the policy is, and keep it if it is the best."""
         policy = self.policy()
         checkpoint = self._checkpoint(self._runs(policy))
-        score = self._score(policy, checkpoint)
+        score = checked_score(self._score(policy, checkpoint))
         if score is not None and (self.best is None or score > self.best[0]):
             if self._better is not None:
                 self._better(policy, checkpoint)
@@ -267,6 +268,16 @@ class Training:
 
     def _default_score(self, policy: Policy, checkpoint: Checkpoint) -> float:
         return checkpoint.goal_fraction - 0.001 * checkpoint.fail_fraction
+
+
+def checked_score(score: Any) -> float | None:
+    """Return a score as number, or None. Raises InputError for others, and what is not finite."""
+    is_number = isinstance(score, int | float | np.number) and not isinstance(score, bool)
+    if score is None:
+        return None
+    if is_number and math.isfinite(score):
+        return float(score)
+    raise InputError("bad-option", f"score returns a finite number or None, not {shown(score)}")
 
 
 class Returns:

@@ -348,3 +348,12 @@ def test_convert_trees_to_onnx(tmp_path):
     (tmp_path / "trees.json").rename(tmp_path / "old.json")
     error = error_of(convert, tmp_path / "old.json", tmp_path / "trees.onnx")
     assert error.hint.endswith(f"-o {tmp_path}/trees.json")
+
+
+def test_onnx_file_that_is_moved_alone_keeps_its_interface(tmp_path):
+    policy = load_policy(Loaded(random_network(3, 3, 8, 4), ODD), TASK)
+    file, beside = write_policy(policy, tmp_path / "net.onnx")
+    beside.unlink()
+    alone = load_policy(file, TASK)
+    assert alone.interface == ODD
+    assert same_policy(policy, alone)

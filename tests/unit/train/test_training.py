@@ -431,3 +431,15 @@ def test_error_of_the_model_at_the_start():
     d.start({"x": 0})
     with pytest.raises(InputError, match="x=0"):
         train(d.compile(), **{**QUICK, "potential": "none"})
+
+
+@pytest.mark.parametrize("score", [float("nan"), float("inf"), "good", [1], True])
+def test_scores_are_numbers(task, score):
+    with pytest.raises(InputError, match="score returns"):
+        train(task, **QUICK, score=lambda policy, checkpoint: score)
+
+
+@pytest.mark.parametrize("option", [{"score": 3}, {"progress": "x"}, {"better": 1.5}])
+def test_callbacks_are_functions(task, option):
+    with pytest.raises(InputError, match="is a function"):
+        train(task, **QUICK, **option)
