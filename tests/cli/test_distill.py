@@ -113,7 +113,7 @@ BAD = {
     "no depth": ((*GIVEN, *OUT, "--depth", "0"), "--depth must be at least 1"),
     "no steps": ((*GIVEN, *OUT, "--max-steps", "0"), "--max-steps must be at least 1"),
     "negative": ((*GIVEN, *OUT, "--depth", "-1"), "--depth"),
-    "rate": ((*GIVEN, *OUT, "--rate", "0"), "--rate must be above 0"),
+    "rate": ((*GIVEN, *OUT, "--rate", "0"), "--rate must be from"),
     "no part": ((*GIVEN, *OUT, "--kind", "forest", "--rate", "0.1"), "--rate plays no part"),
     "another format": ((*GIVEN, "-o", "t.onnx"), "is no file *.json or *.ubj"),
     "XGBoost's own": ((*GIVEN, "-o", "t.ubj", "--kind", "tree"), "*.ubj is XGBoost's own format"),
