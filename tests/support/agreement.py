@@ -61,6 +61,23 @@ def compare_declarations(task: Task, model: Any) -> None:
     assert task.silent == model.silent
 
 
+def compare_with_published(
+    ours: Task, published: Task, states: Iterable[State], *, at_least: int
+) -> None:
+    """Compare steps, fail, goal and start of a built-in task and a published one on these states,
+    of which so many must fail, be goals, and be start states.
+    """
+    counts = dict.fromkeys(("fail", "goal", "start"), 0)
+    for state in states:
+        compare_state(ours, published, state)
+        is_start = ours.is_start(state)
+        assert is_start == published.is_start(state.to_dict())
+        counts["fail"] += ours.is_fail(state)
+        counts["goal"] += ours.is_goal(state)
+        counts["start"] += is_start
+    assert min(counts.values()) > at_least, counts
+
+
 def compare_reachable(
     task: Task, model: Any, starts: Iterable[State], *, count: int, rng: random.Random
 ) -> int:

@@ -109,11 +109,11 @@ def _check(name: str | None, out: Path | None, max_seconds: float, memory_mb: in
 
 
 def _example(text: str, seed: int, max_seconds: float, *, needs_picture: bool) -> Example:
-    from surefoot.domains import domain_family, domain_from_text, parse_domain
+    from surefoot.domains import domain, domain_family, parse_domain
 
     name, given = parse_domain(text)
     family = domain_family(name)
-    task = domain_from_text(text)
+    task = domain(name, **given)
     try:
         (start,) = task.sample_starts(1, seed=seed, max_seconds=max_seconds)
     except OutOfBudget:
