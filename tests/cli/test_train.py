@@ -110,9 +110,9 @@ def test_ctrl_c_keeps_the_best(tmp_path: Path) -> None:
     [
         ((LINE, "-o", "nowhere/truck.safetensors"), "cannot be written"),
         ((LINE, "-o", "truck.pt"), "*.safetensors or *.onnx"),
-        ((LINE, "-o", "t.safetensors", "--potential", "gaol"), "potential"),
+        ((LINE, "-o", "t.safetensors", "--potential", "gaol"), "--potential must be"),
         ((LINE, "-o", "t.safetensors", "--hidden", "many"), "hidden"),
-        ((LINE, "-o", "t.safetensors", "--steps", "0"), "steps"),
+        ((LINE, "-o", "t.safetensors", "--steps", "0"), "--steps must be"),
         (("domain:one-way-lane", "-o", "t.safetensors"), "one-way-line"),
         (("domain:one-way-line?package=3", "-o", "t.safetensors"), "packages"),
         (("domain:one-way-line?packages=0", "-o", "t.safetensors"), "from 1 to"),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from surefoot.cli.arguments import Json, TaskArguments, TaskSource, checked_options
+from surefoot.cli.arguments import Json, TaskArguments, TaskSource, checked_options, spelled
 from surefoot.errors import printable
 from surefoot.options import TrainOptions
 from surefoot.results import counted
@@ -61,7 +61,7 @@ def train(
         from surefoot.policies.writing import check_writable
         from surefoot.train import check_train_options
 
-        options = check_train_options(checked_options(options))
+        options = check_train_options(checked_options(options), spelled=spelled)
         library("torch", extra="train", what="training")
         check_writable(out, SUFFIXES)
         loaded = task_arguments.load(task)

@@ -68,17 +68,17 @@ def train(
     return Training(task, how, progress=progress, better=better, score=score).run()
 
 
-def check_train_options(how: TrainOptions) -> TrainOptions:
+def check_train_options(how: TrainOptions, *, spelled: Callable[[str], str] = str) -> TrainOptions:
     """Return the options. Raises InputError for numbers that make no sense."""
-    check_word("potential", how.potential, POTENTIALS)
+    check_word(spelled("potential"), how.potential, POTENTIALS)
     for name in LEAST_ONE:
         if getattr(how, name) == 0:
-            raise InputError("bad-option", f"{name} must be at least 1")
+            raise InputError("bad-option", f"{spelled(name)} must be at least 1")
     for name, most in MAX_OF.items():
         if getattr(how, name) > most:
-            raise InputError("bad-option", f"{name} must be at most {most:,}")
+            raise InputError("bad-option", f"{spelled(name)} must be at most {most:,}")
     if how.learning_rate == 0:
-        raise InputError("bad-option", "learning_rate must be above 0")
+        raise InputError("bad-option", f"{spelled('learning_rate')} must be above 0")
     hidden_sizes(how.hidden)
     return how
 
@@ -86,11 +86,15 @@ def check_train_options(how: TrainOptions) -> TrainOptions:
 def hidden_sizes(text: str) -> list[int]:
     """Return the sizes of hidden layers, written as ``64,64``; none for an empty text."""
     parts = [part.strip() for part in text.split(",")] if text.strip() else []
-    is_good = all(p.isascii() and p.isdigit() and 0 < int(p[:9]) <= MAX_NEURONS for p in parts)
-    if not is_good or len(parts) > MAX_LAYERS:
+    if not all(map(_is_size, parts)) or len(parts) > MAX_LAYERS:
         raise InputError(
             "bad-option",
             f"hidden lists up to {MAX_LAYERS} sizes from 1 to {MAX_NEURONS:,}, not {text[:40]!r}",
             hint="write 64,64 for two hidden layers of 64 neurons each",
         )
     return [int(part) for part in parts]
+
+
+def _is_size(text: str) -> bool:
+    is_number = text.isascii() and text.isdigit() and len(text) <= len(str(MAX_NEURONS))
+    return is_number and 0 < int(text) <= MAX_NEURONS

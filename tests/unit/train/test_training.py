@@ -281,6 +281,7 @@ def test_task_without_goal_is_judged_by_fails():
         ({"hidden": "64,x"}, "hidden"),
         ({"hidden": "0"}, "hidden"),
         ({"hidden": "5000"}, "hidden"),
+        ({"hidden": "0000000001234567890"}, "hidden"),
         ({"hidden": ",".join(["8"] * 9)}, "hidden"),
         ({"potential": "gaol"}, "potential"),
         ({"steps": 0}, "steps"),
