@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from surefoot import _core
@@ -25,6 +25,7 @@ ProgressCallback = Callable[[int, int, int, int, float], object]
 def evaluate(
     task: Task | PythonTask,
     policy: Any,
+    states: Iterable[Mapping[str, Any]] | None = None,
     *,
     options: EvaluateOptions | None = None,
     progress: ProgressCallback | None = None,
@@ -35,7 +36,8 @@ def evaluate(
 
     What the policy can reach is enumerated once for all start states together. Where that exceeds
     ``max_states``, or half of the time or memory, the start states that are left are tried with
-    ``sample_runs`` runs each. Options are those of :class:`EvaluateOptions`, also as keywords.
+    ``sample_runs`` runs each. ``states`` are looked at in place of start states. Options are those
+    of :class:`EvaluateOptions`, also as keywords.
     """
     task = require_task(task)
     how = chosen(EvaluateOptions, options, changes)
@@ -43,7 +45,11 @@ def evaluate(
         if getattr(how, name) == 0:
             raise InputError("bad-option", f"{name} must be at least 1")
     check_workers(how.workers)
-    return _Evaluation(task, as_policy(policy, task, seed=how.seed), how, progress).run()
+    who = as_policy(policy, task, seed=how.seed)
+    given = None if states is None else list(map(task.packed, states))
+    if given is not None and not given:
+        raise InputError("no-states", "there are no states to evaluate on")
+    return _Evaluation(task, who, how, progress, given).run()
 
 
 class _Evaluation:
@@ -53,7 +59,9 @@ class _Evaluation:
         policy: Policy,
         how: EvaluateOptions,
         progress: ProgressCallback | None,
+        given: list[bytes] | None = None,
     ) -> None:
+        self.given = given
         self.task = task
         self.policy = policy
         self.how = how
@@ -104,6 +112,8 @@ class _Evaluation:
 
     def _starts(self) -> tuple[list[bytes], bool]:
         """Return packed start states, and whether these are all there are."""
+        if self.given is not None:
+            return self.given, False
         everything = self._all_starts()
         if everything is not None:
             return everything, True

@@ -211,6 +211,88 @@ class DecideOptions(BudgetOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
+class RepairOptions(BudgetOptions):
+    """How to change a policy so that faults are gone."""
+
+    method: str = "minimal"
+    """minimal (change existing parameters as little as possible) or penalty (a tree per fault)"""
+    any_other: bool = False
+    """any other action will do in the state of a fault, not only those known to be safe"""
+    keep: int = 2_000
+    """how many states of runs that reach the goal should keep their decision, where possible"""
+    margin: float = 0.001
+    """how much better the new action must score; grows where rounding eats it up"""
+    flips: int = 100
+    """how often to try another new action for a fault to come nearer to the policy as it was"""
+    solver: str = "highs"
+    """who solves the programs: highs, or gurobi if it is installed"""
+    solver_seconds: float = 0.0
+    """how long to look for a policy still nearer by an integer program; 0: not at all"""
+    diff_states: int = 10_000
+    """on how many visited states to compare the decisions before and after"""
+    seed: int = 0
+    """same seed, task, policy, faults and options: same repaired policy, if no time runs out"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerifyOptions(BudgetOptions):
+    """How to prove that no run of a policy fails."""
+
+    method: str = "explicit"
+    """how to prove it: explicit (enumerate what the policy can reach)"""
+    starts: int = 10_000
+    """how many start states to sample where all of them are too many, or infinitely many"""
+    max_states: int = 1_000_000_000
+    """give up when this many states are stored"""
+    workers: int | None = None
+    """how many threads; if not given, one for each processor. The answer is the same"""
+    seed: int = 0
+    """which start states to sample where not all are looked at"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DebugOptions(BudgetOptions):
+    """How to debug a policy: fuzz, find faults, repair, again, and verify."""
+
+    starts: int = 10_000
+    """how many start states to debug on: all of them if there are no more"""
+    evaluate_starts: int = 10_000
+    """how many other start states to evaluate on before and after"""
+    iterations: int = 50
+    """stop after this many repairs"""
+    bias: str = "greedy"
+    """how fuzzing picks an outcome: uniform, greedy or weighted"""
+    lookahead: int | None = None
+    """how far fuzzing looks ahead; if not given, as far as needed, or 10 steps on real numbers"""
+    max_steps: int = 1_000
+    """cut a run after this many steps"""
+    method: str = "minimal"
+    """how to repair: minimal or penalty"""
+    any_other: bool = False
+    """any other action will do in the state of a fault, not only those known to be safe"""
+    keep: int = 2_000
+    """how many states of runs that reach the goal should keep their decision, where possible"""
+    margin: float = 0.001
+    """how much better the new action must score"""
+    solver_seconds: float = 0.0
+    """how long each repair may look for a nearer policy by an integer program; 0: not at all"""
+    state_seconds: float = 10.0
+    """give up a question about the safety of a state after this many seconds"""
+    verify: str = "explicit"
+    """how to verify the repaired policy: explicit, or none"""
+    findings: int = 10
+    """how many faults of each iteration to keep with their certificates, the smallest first"""
+    check_seconds: float = 30.0
+    """how long to check the certificates of each iteration, and that of the verdict"""
+    workers: int | None = None
+    """how many threads; if not given, one for each processor. The result is the same"""
+    seed: int = 0
+    """same seed, task, policy and options: same result, interrupted or not"""
+    max_seconds: float = 3600.0
+    """stop after this many seconds, those before a resume included"""
+
+
+@dataclass(frozen=True, kw_only=True)
 class CheckOptions(BudgetOptions):
     """How long to check a certificate."""
 

@@ -53,6 +53,9 @@ HEAVY = {
     "stormpy",
     "oxidd",
     "gymnasium",
+    "highspy",
+    "gurobipy",
+    "jinja2",
 }
 # Their classes derive from Gymnasium's; `surefoot.gym` imports them when they are asked for.
 DERIVED = {PACKAGE / "gym" / name: {"gymnasium"} for name in ("env.py", "vector.py")}

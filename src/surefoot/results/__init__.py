@@ -2,8 +2,10 @@
 
 from surefoot.results.answers import Answer, DecideResult, Deviations
 from surefoot.results.common import VERDICTS, Result, Verdict, counted
+from surefoot.results.debugging import OUTCOMES, DebugResult, Iteration
 from surefoot.results.exploring import ExploreResult
 from surefoot.results.faults import Bug, Fault, FaultsResult, Unknown
+from surefoot.results.repairing import DecisionChange, RepairDiff, RepairResult, VerifyResult
 from surefoot.results.runs import (
     RESULT_WORDS,
     RESULTS,
@@ -18,6 +20,7 @@ from surefoot.results.runs import (
 from surefoot.results.training import Checkpoint, DistillResult, TrainResult
 
 __all__ = [
+    "OUTCOMES",
     "RESULTS",
     "RESULT_WORDS",
     "VERDICTS",
@@ -25,7 +28,9 @@ __all__ = [
     "Bug",
     "Change",
     "Checkpoint",
+    "DebugResult",
     "DecideResult",
+    "DecisionChange",
     "Deviations",
     "DistillResult",
     "EvaluateResult",
@@ -33,7 +38,10 @@ __all__ = [
     "Fault",
     "FaultsResult",
     "FuzzResult",
+    "Iteration",
     "Made",
+    "RepairDiff",
+    "RepairResult",
     "Result",
     "Run",
     "RunResult",
@@ -41,5 +49,6 @@ __all__ = [
     "TrainResult",
     "Unknown",
     "Verdict",
+    "VerifyResult",
     "counted",
 ]

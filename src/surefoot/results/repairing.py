@@ -1,0 +1,132 @@
+"""What repair and verification return."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from surefoot.errors import printable
+from surefoot.results.common import Result, Verdict, counted
+from surefoot.results.runs import Run
+
+if TYPE_CHECKING:
+    from surefoot.policies import Policy
+
+SHOWN_CHANGES = 20  # decisions of a RepairDiff as plain data
+
+
+@dataclass(frozen=True)
+class DecisionChange(Result):
+    """A state in which the repaired policy takes another action than the policy before."""
+
+    state: Any
+    before: str
+    after: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the change as plain data."""
+        return {"state": self.state.to_dict(), "before": self.before, "after": self.after}
+
+    def __str__(self) -> str:
+        return f"{printable(self.before)} -> {printable(self.after)} in {self.state}"
+
+
+@dataclass(frozen=True)
+class RepairDiff(Result):
+    """Where decisions differ on ``states`` visited states; ``examples`` are some of ``changed``."""
+
+    states: int
+    changed: int
+    examples: tuple[DecisionChange, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the difference as plain data."""
+        examples = [one.to_dict() for one in self.examples[:SHOWN_CHANGES]]
+        return {"states": self.states, "changed": self.changed, "examples": examples}
+
+    def __str__(self) -> str:
+        return f"{self.changed:,} of {counted(self.states, 'visited state')} decided otherwise"
+
+
+@dataclass(frozen=True)
+class RepairResult(Result):
+    """A policy that no longer takes the decisions that were faults.
+
+    It was evaluated on every one of the ``faults``. ``distance`` is the sum of the absolute changes
+    of ``changed_parameters`` parameters, of which ``added_parameters`` are leaves of
+    ``trees_added`` trees that were not there before. ``margin`` is by how much the new actions were
+    asked to score higher. Of ``keep_states`` states that should keep their decision ``keep_lost``
+    did not. ``bound`` is a distance that no repair of this kind can fall below (None: not known),
+    ``gap`` how far above it this one may be at most, as a fraction.
+    """
+
+    policy: Policy
+    method: str
+    faults: int
+    distance: float
+    changed_parameters: int
+    added_parameters: int
+    trees_added: int
+    margin: float
+    keep_states: int
+    keep_lost: int
+    diff: RepairDiff
+    seconds: float
+    rounds: int = 1
+    bound: float | None = None
+    gap: float | None = None
+    stopped: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain data; of the policy only what it is made of."""
+        content = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return {**content, "policy": str(self.policy.model), "diff": self.diff.to_dict()}
+
+    def __str__(self) -> str:
+        trees = f", {counted(self.trees_added, 'tree')} added" if self.trees_added else ""
+        kept = self.keep_states - self.keep_lost
+        return (
+            f"repaired {counted(self.faults, 'fault')}: "
+            f"{counted(self.changed_parameters, 'parameter')} changed by {self.distance:.4g} in "
+            f"all{trees}; {kept:,} of {self.keep_states:,} decisions on goal runs kept; {self.diff}"
+        )
+
+
+@dataclass(frozen=True)
+class VerifyResult(Result):
+    """Whether runs of a policy from the start states can fail.
+
+    ``unsafe`` comes with a shortest failing ``run``. ``safe`` means that none of the ``states``
+    the policy reaches from all start states fails. ``unknown`` says in ``reason`` why: what ran
+    out, or that start states were sampled. ``starts`` were looked at, ``all_starts`` if these are
+    all there are.
+    """
+
+    verdict: Verdict
+    method: str
+    starts: int
+    all_starts: bool
+    states: int
+    depth: int
+    seconds: float
+    reason: str | None = None
+    run: Run | None = None
+    certificate: Any = field(default=None, compare=False, repr=False)
+    """evidence for ``safe``; None where it was not asked for"""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain data, the certificate left out."""
+        names = [name for name in self.__dataclass_fields__ if name not in ("run", "certificate")]
+        content: dict[str, Any] = {name: getattr(self, name) for name in names}
+        return {**content, "run": None if self.run is None else self.run.to_dict()}
+
+    def __str__(self) -> str:
+        which = "all" if self.all_starts else "a sample of"
+        seen = (
+            f"{self.states:,} states from {which} {counted(self.starts, 'start state')} "
+            f"in {self.seconds:,.3f} s"
+        )
+        if self.verdict == "unsafe" and self.run is not None:
+            return f"unsafe: a run fails after {counted(self.run.steps, 'step')}; {seen}"
+        why = "" if self.reason is None else f" ({self.reason})"
+        return f"{self.verdict}{why}: {seen}"
