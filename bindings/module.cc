@@ -72,6 +72,7 @@ NB_MODULE(_core, module) {
     bind_oracle(module);
     bind_fuzz(module);
     bind_fault(module);
+    bind_verify(module);
 }
 
 }  // namespace surefoot

@@ -4,9 +4,11 @@
 
 #include "bindings.h"
 #include "inputs.h"
+#include "policy/corrected.h"
 #include "policy/network.h"
 #include "policy/rules.h"
 #include "policy/scored_policy.h"
+#include "policy/shielded_policy.h"
 #include "policy/trees.h"
 #include "task/compiled_task.h"
 
@@ -96,6 +98,12 @@ PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse)},
 void make_table(TablePolicy* self, const Task& task, const nb::bytes& states,
                 const std::vector<std::uint32_t>& numbers) {
     new (self) TablePolicy(to_words(task, states), task.words(), action_ids(numbers));
+}
+
+void make_shielded(ShieldedPolicy* self, Policy& base, const Task& task, const nb::bytes& states,
+                   const std::vector<std::uint32_t>& numbers) {
+    new (self)
+        ShieldedPolicy(base, Decisions(to_words(task, states), task.words(), action_ids(numbers)));
 }
 
 void make_scored(ScoredPolicy* self, const CompiledTask& task, std::shared_ptr<Scorer> scorer,
@@ -206,6 +214,11 @@ void make_rules(Rules* self, std::size_t num_inputs, std::size_t num_outputs,
     new (self) Rules(std::move(spec));
 }
 
+void make_corrected(Corrected* self, std::shared_ptr<Scorer> network,
+                    std::shared_ptr<Scorer> trees) {
+    new (self) Corrected(std::move(network), std::move(trees));
+}
+
 nb::ndarray<nb::numpy, double, nb::ndim<2>> scores_of(const Scorer& scorer,
                                                       const Array<double, 2>& inputs) {
     const std::size_t rows = inputs.shape(0);
@@ -241,6 +254,8 @@ void bind_scorers(nb::module_& module) {
     nb::class_<Rules, Scorer>(module, "Rules", "Rules with weights.")
         .def("__init__", &make_rules, "num_inputs"_a, "num_outputs"_a, nb::kw_only(), "atoms"_a,
              "rules"_a, "weights"_a, "base"_a);
+    nb::class_<Corrected, Scorer>(module, "Corrected", "A network with trees that correct it.")
+        .def("__init__", &make_corrected, "network"_a, "trees"_a);
 }
 
 }  // namespace
@@ -259,6 +274,10 @@ void bind_policy(nb::module_& module) {
         .def(nb::init<std::uint64_t>(), "seed"_a);
     nb::class_<TablePolicy, Policy>(module, "TablePolicy", "Takes the action that a table says.")
         .def("__init__", &make_table, "task"_a, "states"_a, "actions"_a);
+    nb::class_<ShieldedPolicy, Policy>(module, "ShieldedPolicy",
+                                       "Takes what a table says, else what the base decides.")
+        .def("__init__", &make_shielded, nb::keep_alive<1, 2>(), "base"_a, "task"_a, "states"_a,
+             "actions"_a);
     nb::class_<CallablePolicy, Policy>(module, "CallablePolicy", nb::type_slots(slots),
                                        "Asks a callable of packed state and applicable actions.")
         .def(nb::init<nb::callable, nb::object>(), "decide"_a, "decide_all"_a.none() = nb::none());

@@ -122,6 +122,11 @@ class Rules(Scorer):
 
     def __init__(self, num_inputs: int, num_outputs: int, *, atoms: Sequence[tuple[int, float]], rules: Sequence[tuple[bool, Sequence[tuple[int, bool]]]], weights: Sequence[tuple[int, int, float]], base: Sequence[float]) -> None: ...
 
+class Corrected(Scorer):
+    """A network with trees that correct it."""
+
+    def __init__(self, network: Scorer, trees: Scorer) -> None: ...
+
 class Policy:
     """Decides for an action in every state."""
 
@@ -145,6 +150,11 @@ class TablePolicy(Policy):
     """Takes the action that a table says."""
 
     def __init__(self, task: Task, states: bytes, actions: Sequence[int]) -> None: ...
+
+class ShieldedPolicy(Policy):
+    """Takes what a table says, else what the base decides."""
+
+    def __init__(self, base: Policy, task: Task, states: bytes, actions: Sequence[int]) -> None: ...
 
 class CallablePolicy(Policy):
     """Asks a callable of packed state and applicable actions."""
@@ -260,3 +270,16 @@ class FaultAnalysis:
         """
         Return the verdicts on the states and decisions of a run, and its faults: step, outcome, alternatives, whether more may be safe.
         """
+
+class ReachedStates:
+    """What a policy reaches, in a fixed order."""
+
+    def __len__(self) -> int: ...
+
+    def copy(self, first: int, count: int) -> bytes:
+        """Return packed states, one after the other, from the `first` one on."""
+
+def verify_explicit(task: Task, policy: Policy, states: object | None, *, workers: int, max_seconds: float, max_bytes: int, max_states: int, progress: object | None) -> dict:
+    """
+    Return what the policy reaches from packed states, or from those of the start condition, and a shortest failing run, if one fails.
+    """

@@ -40,6 +40,16 @@ VERSION = 1
 ROWS_PER_PIECE = 4096
 FASTEST_CHECK = 200_000  # entries per second; the checker never reaches that
 TASK_MEMBERS = {"name": str, "sha256": str, "source": str | None, "options": dict}
+POLICY_MEMBERS = {
+    "name": str,
+    "sha256": str | None,
+    "interface": str | dict | None,
+    "unfiltered": bool,
+}
+POLICY_VERSION = 1
+POLICY_CLAIM = "policy-safe"
+MAX_HEAD = 2**24  # characters of the first line of a policy's certificate
+MAX_ROW = 2**20  # and of each of the others
 
 
 class Rows:
@@ -386,18 +396,25 @@ def certificate_from(content: Any, path: str | Path) -> dict[str, Any]:
         raise _no_certificate(path, "the file is not a certificate")
     version = content["certificate"]
     if version != VERSION or isinstance(version, bool):
-        raise InputError(
-            "certificate-version",
-            f"this is a certificate of version {shown(version)}",
-            file=str(path),
-            hint=f"Surefoot {__version__} reads version {VERSION}",
-        )
-    task = content.get("task")
-    if not isinstance(task, dict) or set(task) != set(TASK_MEMBERS):
-        raise _no_certificate(path, "the certificate does not say for which task it is")
-    if not all(isinstance(task[name], kind) for name, kind in TASK_MEMBERS.items()):
-        raise _no_certificate(path, "the certificate does not say for which task it is")
+        raise _other_version(version, VERSION, path)
+    _check_said(content.get("task"), TASK_MEMBERS, path, "task")
     return content
+
+
+def _check_said(said: Any, members: Mapping[str, Any], path: str | Path, what: str) -> None:
+    """Raise InputError unless a certificate says about its task or policy what it must."""
+    is_complete = isinstance(said, dict) and set(said) == set(members)
+    if not is_complete or not all(isinstance(said[name], kind) for name, kind in members.items()):
+        raise _no_certificate(path, f"the certificate does not say for which {what} it is")
+
+
+def _other_version(version: Any, wanted: int, path: str | Path) -> InputError:
+    return InputError(
+        "certificate-version",
+        f"this is a certificate of version {shown(version)}",
+        file=str(path),
+        hint=f"Surefoot {__version__} reads version {wanted}",
+    )
 
 
 def _no_certificate(path: str | Path, message: str) -> InputError:
@@ -428,7 +445,7 @@ def check_content(
 def run_checker(
     check: Callable[..., None],
     model: Any,
-    content: Mapping[str, Any],
+    content: Any,
     policy: Any,
     max_seconds: float | None,
     *,
@@ -461,6 +478,114 @@ def checkers_policy(task: Task | PythonTask, policy: Policy | None) -> Any:
         return None
     names = task.names
     return lambda state, _: policy.decide({name: state[name] for name in names})
+
+
+# -- certificates of policies ------------------------------------------------------------------
+
+
+def read_policy_head(path: str | Path) -> dict[str, Any] | None:
+    """Return the first line of a policy's certificate, of which only the frame is checked; None if
+    the file is none.
+
+    Raises InputError for another version (``certificate-version``), or if it does not say for
+    which task and policy it is (``not-a-certificate``).
+    """
+    try:
+        if not Path(path).is_file():
+            return None  # a pipe would wait for ever
+        with Path(path).open("rb") as file:
+            head = json.loads(file.readline(MAX_HEAD))
+    except (OSError, ValueError, RecursionError):
+        return None
+    if not isinstance(head, dict) or "policy_certificate" not in head:
+        return None
+    if head["policy_certificate"] != POLICY_VERSION:
+        raise _other_version(head["policy_certificate"], POLICY_VERSION, path)
+    _check_said(head.get("task"), TASK_MEMBERS, path, "task")
+    _check_said(head.get("policy"), POLICY_MEMBERS, path, "policy")
+    return head
+
+
+def check_policy_certificate(
+    task: Task | PythonTask,
+    path: str | Path,
+    *,
+    policy: Policy,
+    max_seconds: float | None = None,
+    size: int = 0,
+) -> None:
+    """Return if the checker accepts the file as evidence that no run of the policy fails.
+
+    Raises CertificateRejected, OutOfBudget after ``max_seconds``, and InputError if the certificate
+    is about another task or policy. ``size`` is the number of states, where that is known.
+    """
+    head = read_policy_head(path)
+    if head is None:
+        raise _no_certificate(path, "the file is not a certificate of a policy")
+    check_task(task, head["task"])
+    _check_same_policy(policy, head["policy"])
+    if max_seconds is not None and size > FASTEST_CHECK * max_seconds:
+        raise _too_large(max_seconds)
+    model = model_of(task, [])
+    run_checker(
+        checker.check_policy_safety, model, _lines(path), _decisions_of(policy), max_seconds
+    )
+
+
+def _check_same_policy(policy: Policy, said: Mapping[str, Any]) -> None:
+    digest = said.get("sha256")
+    is_other = digest != policy.sha256 and digest and policy.sha256
+    if is_other or said.get("unfiltered") is not policy.unfiltered:
+        raise InputError(
+            "certificate-other-policy",
+            f"the certificate is about another policy than {quoted(policy.name)}",
+            hint="it has changed since, or was loaded with other options",
+        )
+
+
+def _lines(path: str | Path) -> Iterator[str]:
+    """Yield the lines of a file; one that is too long, or no text, is rejected."""
+    limit = MAX_HEAD
+    try:
+        with Path(path).open(encoding="utf-8", newline="\n") as file:
+            while line := file.readline(limit):
+                if len(line) == limit:
+                    raise checker.Rejected("a line is too long")
+                yield line
+                limit = MAX_ROW
+    except UnicodeDecodeError:
+        raise checker.Rejected("the file is no text") from None
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InputError(
+            "file-not-readable", f"the file cannot be read: {reason}", file=str(path)
+        ) from None
+
+
+def _decisions_of(policy: Policy) -> Callable[[Sequence[Mapping[str, Any]]], list[str | None]]:
+    """Return the policy as the checker asks it about many states; None where what it decides is
+    not applicable.
+    """
+
+    def decide_all(states: Sequence[Mapping[str, Any]]) -> list[str | None]:
+        try:
+            return list(policy.decide_all(states))
+        except InputError as error:
+            if not error.code.startswith("policy-"):
+                raise
+        return [decide(state) for state in states]
+
+    def decide(state: Mapping[str, Any]) -> str | None:
+        try:
+            return policy.decide(state)
+        except InputError as error:
+            if error.code == "policy-not-applicable":
+                return None
+            if not error.code.startswith("policy-"):
+                raise
+            raise checker.Rejected(f"the policy does not decide: {error.message}") from None
+
+    return decide_all
 
 
 _MODELS: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
@@ -531,6 +656,11 @@ class PythonSteps:
         found = self._definition.outcomes(self._task.own_state(state), action)
         states = [self._task.state(outcome) for outcome in found]
         return [{name: _frozen(value) for name, value in state.items()} for state in states]
+
+    def starts(self, limit: int) -> list[dict[str, Any]]:
+        """Return all start states by the names of the variables."""
+        found = self._starts()
+        return [{name: _frozen(value) for name, value in state.items()} for state in found]
 
     def is_start(self, state: Mapping[str, Any]) -> bool:
         """Return whether runs may start here."""

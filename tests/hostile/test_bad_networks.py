@@ -19,11 +19,13 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.support.networks import grid, nnet_text, onnx_model, random_network
+from tests.support.repaired import corrected
 
 from surefoot.cli import main
 from surefoot.errors import SurefootError
 from surefoot.policies import load_policy
 from surefoot.policies.convert import convert
+from surefoot.policies.safetensors import to_bytes
 
 MAX_SECONDS = 3.0
 MAX_MEMORY = 50 * 2**20
@@ -228,6 +230,83 @@ def test_claimed_sizes_of_safetensors(tmp_path: Path) -> None:
     assert refused(file).code == "bad-safetensors"
 
 
+# -- networks with trees -----------------------------------------------------------------------
+
+
+def corrected_file(file: Path, *, said: Any = None, header: Any = None, data: Any = None) -> Path:
+    """Write a corrected network whose description, header or data were changed by functions."""
+    content = to_bytes(corrected())
+    length = struct.unpack("<Q", content[:8])[0]
+    whole = json.loads(content[8 : 8 + length])
+    trees = json.loads(whole["__metadata__"]["surefoot"])
+    tensors = bytearray(content[8 + length :])
+    if said is not None:
+        said(trees)
+    whole["__metadata__"]["surefoot"] = json.dumps(trees)
+    if header is not None:
+        header(whole)
+    if data is not None:
+        data(whole, tensors)
+    text = json.dumps(whole).encode()
+    file.write_bytes(struct.pack("<Q", len(text)) + text + bytes(tensors))
+    return file
+
+
+def put(name: str, number: int, value: bytes) -> Any:
+    """Return a change of one number of a tensor."""
+
+    def change(header: Any, data: bytearray) -> None:
+        begin = header[name]["data_offsets"][0] + number * len(value)
+        data[begin : begin + len(value)] = value
+
+    return change
+
+
+BAD_TREES: dict[str, tuple[dict[str, Any], str]] = {
+    "no object": ({"said": lambda d: d.update(trees=[])}, "not described"),
+    "no tensor": ({"said": lambda d: d["trees"].pop("left")}, 'no tensor is named for "left"'),
+    "numbers in text": ({"said": lambda d: d["trees"].update(left=[1, 2])}, "no tensor is named"),
+    "other tensor": ({"said": lambda d: d["trees"].update(left="trees.lift")}, "no tensor"),
+    "version": ({"said": lambda d: d["trees"].update(surefoot_trees=2)}, "no version"),
+    "key": ({"said": lambda d: d["trees"].update(leaf=1)}, 'there is no "leaf"'),
+    "inputs": ({"said": lambda d: d["trees"].update(num_inputs=10**9)}, "no whole number"),
+    "more inputs": ({"said": lambda d: d["trees"].update(num_inputs=4)}, "network has 3 inputs"),
+    "divisor": ({"said": lambda d: d["trees"].update(divide_by=-1)}, "not positive"),
+    "precision": ({"said": lambda d: d["trees"].update(sum_precision="half")}, "float32 or"),
+    "matrix": ({"said": lambda d: d["trees"].update(values="0.weight")}, "no list of numbers"),
+    "another's": ({"said": lambda d: d["trees"].update(values="trees.base")}, "no values"),
+    "lengths": ({"said": lambda d: d["trees"].update(left="trees.roots")}, "differ in length"),
+    "cycle": ({"data": put("trees.left", 0, struct.pack("<i", 0))}, "shared, cyclic"),
+    "child": ({"data": put("trees.right", 0, struct.pack("<i", 2**31 - 1))}, "not there"),
+    "feature": ({"data": put("trees.features", 0, struct.pack("<i", 3))}, "the 3 inputs"),
+    "negative": ({"data": put("trees.features", 0, struct.pack("<i", -(2**31)))}, "too large"),
+    "infinite": ({"data": put("trees.values", 1, struct.pack("<d", np.inf))}, "infinite"),
+    "no number": ({"data": put("trees.thresholds", 0, struct.pack("<d", np.nan))}, "infinite"),
+    "gap": ({"header": lambda h: h.pop("trees.right")}, "the tensors take"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_TREES)
+def test_networks_with_bad_trees(tmp_path: Path, case: str) -> None:
+    changes, message = BAD_TREES[case]
+    error = refused(corrected_file(tmp_path / "net.safetensors", **changes))
+    assert message in error.message, error.message
+    assert error.file is not None and error.file.endswith("net.safetensors")
+
+
+def test_trees_of_numbers_of_another_type(tmp_path: Path) -> None:
+    for name, other in (("left", "trees.thresholds"), ("values", "trees.left")):
+        change = {"said": lambda d, name=name, other=other: d["trees"].update({name: other})}
+        error = refused(corrected_file(tmp_path / "net.safetensors", **change), 3)
+        assert error.code == "policy-number-type"
+
+
+def test_the_corrected_network_that_was_changed_is_good(tmp_path: Path) -> None:
+    file = corrected_file(tmp_path / "net.safetensors")
+    policy = load_policy(str(file), grid(3, 4))
+    assert policy.model is not None and policy.model.kind == "corrected"
+
+
 # -- ONNX --------------------------------------------------------------------------------------
 
 
@@ -336,12 +415,10 @@ def test_identities_without_end(tmp_path: Path, onnx: Any) -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_files_with_bytes_changed(tmp_path: Path, onnx: Any, seed: int) -> None:
     """Whatever a byte becomes: a policy, or an error of ours; nothing else."""
-    from surefoot.policies.safetensors import to_bytes
-
     rng = np.random.default_rng(seed)
     files = {
         ".onnx": onnx_model(NETWORK).SerializeToString(),
-        ".safetensors": to_bytes(NETWORK),
+        ".safetensors": to_bytes(NETWORK if seed % 2 else corrected()),
         ".nnet": nnet_text(NETWORK).encode(),
     }
     task = grid(3, 4)

@@ -24,7 +24,7 @@ from surefoot.doctor.report import Finding
 from surefoot.errors import printable, quoted
 from surefoot.policies.callables import fed
 from surefoot.policies.decisions import ask_core
-from surefoot.policies.models import Network, Reals, Trees
+from surefoot.policies.models import Corrected, Network, Reals, Trees
 from surefoot.results import counted
 
 if TYPE_CHECKING:
@@ -56,8 +56,9 @@ def compared(
     comparison = _Comparison(policy, found, deadline)
     comparison.ask_states(sample)
     rng = np.random.default_rng(seed)
-    if isinstance(policy.model, Trees):
-        comparison.ask_thresholds(policy.model, rng)
+    trees = policy.model.trees if isinstance(policy.model, Corrected) else policy.model
+    if isinstance(trees, Trees):
+        comparison.ask_thresholds(trees, rng)
     comparison.ask_near_ties(rng)
     seconds = time.monotonic() - begin
     fidelity = Fidelity(
@@ -212,9 +213,11 @@ class _Comparison:
     def _tolerance(self, rows: Reals, scores: Reals) -> Reals:
         """Return how far scores may be apart for a near tie, for each row."""
         allowed: Reals = NEAR * np.abs(scores).max(axis=1)
-        if isinstance(self.policy.model, Network):
-            unit = float(np.finfo(self.policy.model.precision).eps)
-            sums = sum_magnitudes(self.policy.model, rows)
+        model = self.policy.model
+        network = model.network if isinstance(model, Corrected) else model
+        if isinstance(network, Network):
+            unit = float(np.finfo(network.precision).eps)
+            sums = sum_magnitudes(network, rows)
             allowed = np.maximum(allowed, ROUNDINGS * unit * sums)
         return allowed
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from surefoot.errors import printable
-from surefoot.policies.models import Network, Reals
+from surefoot.policies.models import Corrected, Network, Reals, Trees
 
 if TYPE_CHECKING:
     from surefoot.policies import Policy
@@ -36,6 +36,8 @@ def original_of(policy: Policy) -> Original | str:
         return _onnxruntime(path)
     if isinstance(policy.model, Network):
         return _torch(policy.model)
+    if isinstance(policy.model, Corrected):
+        return _corrected(policy.model)
     if kind in ("xgboost", "lightgbm") and policy.model is not None:
         library = _xgboost if kind == "xgboost" else _lightgbm
         return library(path, policy.model.num_outputs)
@@ -99,6 +101,30 @@ def _torch(network: Network) -> Original:
             return found
 
     return Original(f"torch {torch.__version__}", scores)
+
+
+def _corrected(model: Corrected) -> Original:
+    """Return the network by its library plus the trees by NumPy."""
+    network = _torch(model.network)
+    name = network.name if "NumPy" in network.name else f"{network.name} and NumPy"
+    return Original(name, lambda rows: network.scores(rows) + tree_scores(model.trees, rows))
+
+
+def tree_scores(trees: Trees, rows: Reals) -> Reals:
+    """Return the scores of trees by NumPy, added in the order of the trees in their precision."""
+    from surefoot.policies.trees.forest import leaf_places
+
+    kind = np.dtype(trees.sum_precision).type
+    base = np.tile(trees.base.astype(kind), (len(rows), 1))
+    sums: Any = np.zeros_like(base) if trees.base_last else base.copy()
+    outputs = np.arange(trees.num_outputs)
+    for leaves in leaf_places(trees, rows).T:
+        to, first = trees.right[leaves][:, None], trees.left[leaves][:, None]
+        place = np.where(to == -1, first + outputs, first)
+        sums += np.where((to == -1) | (to == outputs), trees.values[place], 0.0).astype(kind)
+    if trees.base_last:
+        sums += base
+    return (sums / kind(trees.divide_by)).astype(np.float64)  # type: ignore[no-any-return]
 
 
 def numpy_scores(network: Network, rows: Reals) -> Reals:

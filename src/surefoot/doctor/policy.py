@@ -73,10 +73,12 @@ def _kind(policy: Policy) -> str:
 
 
 def _precision(model: Model) -> str:
-    from surefoot.policies.models import Network, Trees
+    from surefoot.policies.models import Corrected, Network, Trees
 
     if isinstance(model, Network):
         return model.precision
+    if isinstance(model, Corrected):
+        return f"the network in {model.network.precision}; of the trees, {_precision(model.trees)}"
     if isinstance(model, Trees):
         return f"inputs are compared in {model.input_precision}, added in {model.sum_precision}"
     return "float64"
@@ -178,8 +180,10 @@ def used_inputs(model: Model) -> set[int]:
     """Return the inputs that can make a difference: with a weight that is not 0, or compared with
     something.
     """
-    from surefoot.policies.models import Network, Trees
+    from surefoot.policies.models import Corrected, Network, Trees
 
+    if isinstance(model, Corrected):
+        return used_inputs(model.network) | used_inputs(model.trees)
     if isinstance(model, Network):
         return {at for at, column in enumerate(model.layers[0].weights.T) if column.any()}
     if isinstance(model, Trees):

@@ -335,7 +335,14 @@ def _of_file(
     from surefoot.policies.formats import given_interface, read_policy
 
     path = Path(text)
-    loaded = read_policy(path, interface=given_interface(interface))
+    try:
+        loaded = read_policy(path, interface=given_interface(interface))
+    except InputError as error:
+        if error.code != "policy-is-shield":
+            raise
+        from surefoot.policies.shield import read_shield
+
+        return read_shield(text, task, interface=interface, unfiltered=unfiltered)
     try:
         policy = _learned(
             text, task, loaded, interface=None, unfiltered=unfiltered, hint=_hint_beside(path)

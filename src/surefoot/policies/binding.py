@@ -51,9 +51,9 @@ def _widened(loaded: Loaded, task: Task | PythonTask) -> Loaded:
 
 def with_inputs(model: Model, count: int) -> Model:
     """Return the model with more inputs, which it does not look at."""
-    from surefoot.policies.models import Network
+    from surefoot.policies.models import Rules, Trees
 
-    return model if isinstance(model, Network) else replace(model, num_inputs=count)
+    return replace(model, num_inputs=count) if isinstance(model, Trees | Rules) else model
 
 
 CoreInput = tuple[int, float, float, float]

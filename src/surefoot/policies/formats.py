@@ -60,6 +60,10 @@ _READERS = {
 }
 """what a file is, and the module whose ``read`` reads it"""
 
+SHIELD = "shield"
+SHIELD_KEY = "surefoot_shield"
+"""what a shield is, and the member of its file that says so; ``policies.shield`` reads it"""
+
 KNOWN_FILES = ".jani2nnet, .nnet, .onnx, .safetensors, .ubj, .json, .txt, .jsonl and FILE.py:NAME"
 HEAD_BYTES = 256
 _FIRST_OPCODE = 0x28  # of pickles; lengths in safetensors files have smaller bytes there
@@ -153,12 +157,14 @@ def _json_kind(path: Path) -> str:
     raise InputError(
         "unknown-policy-format",
         "this JSON file is no policy that is known",
-        hint="known are XGBoost models, Veritas ensembles, rules, our own trees, and interfaces",
+        hint="known are XGBoost models, Veritas ensembles, rules, our own trees, interfaces and "
+        "shields",
     )
 
 
 _JSON_KEYS = {
     "interface": {KEY},
+    SHIELD: {SHIELD_KEY},
     "trees": {"surefoot_trees"},
     "xgboost": {"learner"},
     "veritas": {"trees", "base_scores"},
@@ -223,6 +229,8 @@ def _named_file(named: InterfaceFile, path: Path) -> Path:
 
 
 def _read(kind: str, path: Path, interface: InterfaceFile | None) -> Loaded:
+    if kind == SHIELD:
+        raise InputError("policy-is-shield", "a shield is no model", file=str(path))
     reader: Callable[..., Loaded] = import_module(f"surefoot.policies.{_READERS[kind]}").read
     activation = None if interface is None else interface.activation
     if activation is None:

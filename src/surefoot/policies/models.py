@@ -1,4 +1,4 @@
-"""What scores actions, as plain data: networks, tree ensembles and rules.
+"""What scores actions, as plain data: networks, tree ensembles, both together, and rules.
 
 Readers of policy files make one of these; ``scorer`` hands it to the core, once. Repair and
 verification read the same data. ``check`` says what is wrong with one that comes from a stranger.
@@ -259,7 +259,51 @@ class Rules:
         )
 
 
-Model = Network | Trees | Rules
+@dataclass(frozen=True)
+class Corrected:
+    """A network with trees that correct it: a score is the sum of both, as doubles.
+
+    Both are fed the same inputs. Repair makes one of a network whose last layer alone will not do.
+    """
+
+    kind: ClassVar[str] = "corrected"
+
+    network: Network
+    trees: Trees
+
+    @property
+    def num_inputs(self) -> int:
+        """How many numbers it is fed."""
+        return self.network.num_inputs
+
+    @property
+    def num_outputs(self) -> int:
+        """How many scores it gives."""
+        return self.network.num_outputs
+
+    def check(self) -> None:
+        """Raise ValueError if one of the two is none, or they do not fit each other."""
+        self.network.check()
+        self.trees.check()
+        for what in ("inputs", "outputs"):
+            of_network, of_trees = (getattr(m, f"num_{what}") for m in (self.network, self.trees))
+            if of_network != of_trees:
+                raise ValueError(
+                    f"the network has {of_network:,} {what}, the trees that correct it "
+                    f"have {of_trees:,}"
+                )
+
+    def scorer(self) -> Any:
+        """Return the sum as the core evaluates it."""
+        return _core.Corrected(self.network.scorer(), self.trees.scorer())
+
+    def __str__(self) -> str:
+        leaves = int((self.trees.features == -1).sum())
+        trees = counted(len(self.trees.roots), "tree")
+        return f"{self.network}, corrected by {trees} with {leaves:,} leaves"
+
+
+Model = Network | Trees | Rules | Corrected
 
 
 def _check_finite(what: str, numbers: Reals) -> None:

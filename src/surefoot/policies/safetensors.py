@@ -1,9 +1,10 @@
 """Networks in safetensors files, read and written without a library.
 
 A file of ours says in its metadata, under ``surefoot``, which tensors are the weights and biases of
-which layer, with what activation, and what the inputs and outputs are. Other files will do if their
-tensors are ``N.weight`` and ``N.bias`` (a ``torch.nn.Sequential``, maybe with a prefix): the layers
-come in the order of the numbers, with ReLU between them unless somebody says otherwise.
+which layer, with what activation, and what the inputs and outputs are. If trees correct the
+network, it describes them under ``trees``, with tensors in the place of lists. Other files will do
+if their tensors are ``N.weight`` and ``N.bias`` (a ``torch.nn.Sequential``, maybe with a prefix):
+the layers come in the order of the numbers, with ReLU between them unless somebody says otherwise.
 """
 
 from __future__ import annotations
@@ -23,14 +24,23 @@ from surefoot.errors import InputError, Unsupported, nearest_hint, quoted, shown
 from surefoot.files import file_bytes, parse_json
 from surefoot.policies.interface import KEY, Interface, interface_from
 from surefoot.policies.loaded import Loaded, checked
-from surefoot.policies.models import ACTIVATIONS, Layer, Network, Precision, Reals
+from surefoot.policies.models import (
+    ACTIVATIONS,
+    Corrected,
+    Layer,
+    Network,
+    Numbers,
+    Precision,
+    Reals,
+    Trees,
+)
 
 MAX_HEADER = 2**20
 MAX_DIMENSIONS = 8
 SIZES = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2}
 _OTHER_SIZES = {"I64": 8, "U64": 8, "I32": 4, "U32": 4, "I16": 2, "U16": 2, "I8": 1, "U8": 1}
 _OTHER_SIZES |= {"BOOL": 1}
-_TYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2"}
+_TYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "I32": "<i4"}
 _NUMBERED = re.compile(r"((?:.*\.)?)(0|[1-9][0-9]{0,6})\.(weight|bias)", re.DOTALL)
 
 
@@ -55,16 +65,7 @@ class Content:
 
     def reals(self, name: str, place: str) -> Reals:
         """Return the numbers of a tensor as doubles."""
-        found = self.tensors.get(name)
-        if found is None:
-            hint = nearest_hint(name, self.tensors)
-            raise _bad(f"there is no tensor {quoted(name)}", place, hint=hint)
-        if found.type not in SIZES:
-            raise Unsupported(
-                "policy-number-type",
-                f"tensor {quoted(name)} has numbers of type {found.type}",
-                hint=f"types are {', '.join(SIZES)}",
-            )
+        found = self._found(name, place, types=SIZES)
         begin, count = self.start + found.begin, math.prod(found.shape)
         if found.type == "BF16":
             upper = np.frombuffer(self.data, "<u2", count, begin).astype(np.uint32)
@@ -72,6 +73,27 @@ class Content:
         else:
             flat = np.frombuffer(self.data, _TYPES[found.type], count, begin)
         return flat.astype(np.float64).reshape(found.shape)
+
+    def whole(self, name: str, place: str) -> Numbers:
+        """Return the numbers of a tensor of whole numbers."""
+        found = self._found(name, place, types=("I32",))
+        begin, count = self.start + found.begin, math.prod(found.shape)
+        numbers = np.frombuffer(self.data, "<i4", count, begin)
+        return numbers.astype(np.int32).reshape(found.shape)
+
+    def _found(self, name: str, place: str, *, types: Iterable[str]) -> Tensor:
+        found = self.tensors.get(name)
+        if found is None:
+            hint = nearest_hint(name, self.tensors)
+            raise _bad(f"there is no tensor {quoted(name)}", place, hint=hint)
+        if found.type not in types:
+            raise Unsupported(
+                "policy-number-type",
+                f"tensor {quoted(name)} has numbers of type {found.type}",
+                place=place,
+                hint=f"types are {', '.join(types)}",
+            )
+        return found
 
 
 # -- reading ---------------------------------------------------------------------------------
@@ -196,12 +218,40 @@ def _described(content: Content, said: dict[str, Any]) -> Loaded:
     precision = said.get("precision")
     if precision not in ("float32", "float64"):
         raise _bad(f"there is no precision {shown(precision)}", f"{at}/precision")
-    rest = {key: said[key] for key in said if key not in ("layers", "precision", "notes")}
+    not_interface = ("layers", "precision", "trees", "notes")
+    rest = {key: said[key] for key in said if key not in not_interface}
     described = interface_from({KEY: 1, **rest})
     interface = described.interface if described.interface != Interface() else None
     notes = tuple(map(str, said.get("notes") or ()))[:20]
     network = Network(tuple(layers), precision)
-    return Loaded(network, interface, described.unfiltered, notes=notes)
+    if "trees" not in said:
+        return Loaded(network, interface, described.unfiltered, notes=notes)
+    model = Corrected(network, _trees(content, said["trees"], f"{at}/trees"))
+    return Loaded(model, interface, described.unfiltered, notes=notes)
+
+
+def _trees(content: Content, said: Any, place: str) -> Trees:
+    """Return the trees that correct a network, checked as those in a file of trees are."""
+    from surefoot.policies.trees import own
+
+    if not isinstance(said, dict):
+        raise _bad("the trees are not described", place)
+    parts = dict(said)
+    for name in (*own.WHOLE, *own.REAL):
+        tensor = parts.get(name)
+        if not isinstance(tensor, str):
+            raise _bad(f"no tensor is named for {quoted(name)}", place)
+        is_whole = name in own.WHOLE
+        parts[name] = (content.whole if is_whole else content.reals)(tensor, f"{place}/{name}")
+        if parts[name].ndim != 1:
+            raise _bad(f"tensor {quoted(tensor)} is no list of numbers", f"{place}/{name}")
+    try:
+        return own.trees_of(parts)
+    except InputError as error:
+        error.place = f"{place}{error.place or ''}"
+        raise
+    except ValueError as error:
+        raise _bad(str(error), place) from None
 
 
 def _layer(content: Content, said: Any, place: str) -> Layer:
@@ -277,33 +327,60 @@ def _layers(found: dict[int, dict[str, Reals]], activation: str) -> tuple[Layer,
 
 
 def to_bytes(
-    network: Network,
+    model: Network | Corrected,
     interface: Interface | None = None,
     *,
     unfiltered: bool | None = None,
     notes: Iterable[str] = (),
 ) -> bytes:
-    """Return the safetensors file of a network with its description."""
-    type = _written_type(network)
+    """Return the safetensors file of a network, maybe with trees, with its description."""
+    network = model.network if isinstance(model, Corrected) else model
+    tensors = _network_tensors(network)
+    said = _description(network, interface, unfiltered, notes)
+    if isinstance(model, Corrected):  # doubles come first: all stand at multiples of their size
+        more, said["trees"] = _tree_tensors(model.trees)
+        tensors = dict(sorted((tensors | more).items(), key=lambda item: item[1][0] != "F64"))
+    return _file(tensors, said)
+
+
+def _file(tensors: Mapping[str, tuple[str, Any]], said: Mapping[str, Any]) -> bytes:
+    """Return the file of tensors (type and numbers of each) and a description."""
     header: dict[str, Any] = {}
     pieces: list[bytes] = []
-    for number, layer in enumerate(network.layers):
-        for part, array in (("weight", layer.weights), ("bias", layer.biases)):
-            piece = np.ascontiguousarray(array).astype(_TYPES[type]).tobytes()
-            begin = sum(map(len, pieces))
-            pieces.append(piece)
-            header[f"{number}.{part}"] = {
-                "dtype": type,
-                "shape": list(array.shape),
-                "data_offsets": [begin, begin + len(piece)],
-            }
-    said = _description(network, interface, unfiltered, notes)
+    end = 0
+    for name, (type, array) in tensors.items():
+        pieces.append(np.ascontiguousarray(array).astype(_TYPES[type]).tobytes())
+        begin, end = end, end + len(pieces[-1])
+        offsets = [begin, end]
+        header[name] = {"dtype": type, "shape": list(array.shape), "data_offsets": offsets}
     header["__metadata__"] = {"surefoot": json.dumps(said)}
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
     if len(text) > MAX_HEADER:
         raise InputError("policy-too-large", "the description of the network is too long")
     return struct.pack("<Q", len(text)) + text + b"".join(pieces)
+
+
+def _network_tensors(network: Network) -> dict[str, tuple[str, Any]]:
+    type = _written_type(network)
+    return {
+        f"{number}.{part}": (type, array)
+        for number, layer in enumerate(network.layers)
+        for part, array in (("weight", layer.weights), ("bias", layer.biases))
+    }
+
+
+def _tree_tensors(trees: Trees) -> tuple[dict[str, tuple[str, Any]], dict[str, Any]]:
+    """Return the arrays of trees by name, and the description that names them."""
+    from surefoot.policies.trees import own
+
+    said: dict[str, Any] = {own.KEY: own.VERSION}
+    said |= {name: getattr(trees, name) for name in own.FIELDS}
+    tensors: dict[str, tuple[str, Any]] = {}
+    for name in (*own.WHOLE, *own.REAL):
+        tensors[f"trees.{name}"] = ("F64" if name in own.REAL else "I32", said[name])
+        said[name] = f"trees.{name}"
+    return tensors, said
 
 
 def _written_type(network: Network) -> str:

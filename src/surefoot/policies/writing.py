@@ -1,9 +1,10 @@
 """Writing policy files that ``load_policy`` reads again as the very same policy.
 
-The suffix says the format: ``.safetensors`` (networks) and ``.json`` (trees, our own format) hold
-the interface themselves; ``.onnx`` (networks) has it beside, in ``NAME.onnx.interface.json``, which
-is looked at before any other. Files are written under another name, read by the ordinary readers,
-and then renamed: there is never half a file, and never one that cannot be read.
+The suffix says the format: ``.safetensors`` (networks, also with trees that correct them) and
+``.json`` (trees, our own format) hold the interface themselves; ``.onnx`` (networks) has it beside,
+in ``NAME.onnx.interface.json``, which is looked at before any other. Files are written under
+another name, read by the ordinary readers, and then renamed: there is never half a file, and never
+one that cannot be read.
 """
 
 from __future__ import annotations
@@ -24,9 +25,18 @@ from surefoot.policies.loaded import Loaded
 if TYPE_CHECKING:
     from surefoot.policies import Policy
 
-SUFFIXES_OF = {"network": (".safetensors", ".onnx"), "trees": (".json",)}
+SUFFIXES_OF = {
+    "network": (".safetensors", ".onnx"),
+    "trees": (".json",),
+    "corrected": (".safetensors",),
+}
 """suffixes of the files that each kind of model is written to"""
-SUFFIXES = tuple(suffix for some in SUFFIXES_OF.values() for suffix in some)
+SUFFIXES = tuple(dict.fromkeys(suffix for some in SUFFIXES_OF.values() for suffix in some))
+_WHAT = {
+    "network": "a network is",
+    "trees": "trees are",
+    "corrected": "a network with trees that correct it is",
+}
 HOLD_INTERFACE = (".safetensors", ".json")
 WRONG_SUFFIX = "wrong-suffix"
 
@@ -38,7 +48,7 @@ def write_policy(policy: Policy | Loaded, path: str | Path) -> list[Path]:
     cannot be written. What was there before stays then.
     """
     file = check_place(path)
-    loaded = _loaded_of(policy)
+    loaded = loaded_of(policy)
     contents = {file: _content(loaded, file)}
     if file.suffix.lower() == ".onnx":
         contents |= interface_file(loaded, file)
@@ -47,7 +57,8 @@ def write_policy(policy: Policy | Loaded, path: str | Path) -> list[Path]:
     return write_files(contents, read=_reader(file))
 
 
-def _loaded_of(policy: Policy | Loaded) -> Loaded:
+def loaded_of(policy: Policy | Loaded) -> Loaded:
+    """Return what there is of a policy to write. Raises InputError (``no-model``) for nothing."""
     if isinstance(policy, Loaded):
         return policy
     if policy.model is None:
@@ -67,8 +78,7 @@ def _content(loaded: Loaded, file: Path) -> bytes:
         raise Unsupported("convert-rules", message)
     suffix = file.suffix.lower()
     if suffix not in suffixes:
-        what = "a network is" if model.kind == "network" else "trees are"
-        message = f"{what} written to a file {_or(suffixes)}"
+        message = f"{_WHAT[model.kind]} written to a file {_or(suffixes)}"
         raise InputError(WRONG_SUFFIX, message, file=str(file))
     if suffix == ".onnx":
         from surefoot.policies import onnx_writer

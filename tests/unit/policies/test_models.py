@@ -7,8 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
+from tests.support.networks import grid, plain_scores, random_network
 
-from surefoot.policies.models import Layer, Network, Rules, Trees
+from surefoot import _core, examine, load_policy
+from surefoot.policies.binding import with_inputs
+from surefoot.policies.models import Corrected, Layer, Network, Rules, Trees
 
 
 def trees(**changes):
@@ -283,3 +286,68 @@ def test_a_network_says_what_it_is():
     network.check()
     assert (network.num_inputs, network.num_outputs) == (3, 4)
     assert str(network) == "network 3-2-4 relu, float32"
+
+
+# -- networks with trees that correct them ---------------------------------------------------
+
+
+def corrected(**changes):
+    """Return a network of two inputs and outputs, and one tree of the same."""
+    return replace(Corrected(random_network(1, 2, 5, 2), trees()), **changes)
+
+
+def test_corrected_scores_are_the_sums_of_both_in_double():
+    model = corrected(trees=trees(values=np.array([1e9, 1 / 3])))
+    model.check()
+    rows = np.random.default_rng(0).normal(size=(500, 2))
+    found = model.scorer().scores(rows)
+    network, more = (part.scorer().scores(rows) for part in (model.network, model.trees))
+    assert np.array_equal(found, network + more)
+    assert (found != (network + more).astype(np.float32)).any()
+    assert np.allclose(network, plain_scores(model.network, rows), atol=1e-6)
+    assert (more != 0).any(axis=0).all()
+
+
+def test_corrected_is_like_any_other_model():
+    model = corrected()
+    assert (model.kind, model.num_inputs, model.num_outputs) == ("corrected", 2, 2)
+    assert str(model) == "network 2-5-2 relu, float32, corrected by 1 tree with 2 leaves"
+    assert with_inputs(model, 9) is model
+    task = grid(2, 2)
+    policy = load_policy(model, task)
+    state = task.state(v0=5, v1=1)
+    row = model.scorer().scores(np.array([[5.0, 1.0]]))[0]
+    assert policy.scores(state) == dict(zip(("a0", "a1"), row.tolist(), strict=True))
+    assert policy.decide(state) == f"a{row.argmax()}"
+
+
+def test_trees_overrule_the_network():
+    task = grid(2, 2)
+    plain = load_policy(random_network(1, 2, 5, 2), task)
+    states = [task.state(v0=5, v1=value) for value in range(10)]
+    decided = plain.decide_all(states)
+    push = trees(values=np.array([100.0, 100.0]), base=np.zeros(2))
+    overruled = load_policy(corrected(trees=push), task).decide_all(states)
+    assert overruled == ["a0", *["a1"] * 9] and overruled != decided
+
+
+def test_parts_that_do_not_fit_are_refused():
+    wide, tall = random_network(1, 3, 2), random_network(1, 2, 3)
+    for network, wrong in ((wide, "3 inputs"), (tall, "3 outputs")):
+        with pytest.raises(ValueError, match=f"the network has {wrong}"):
+            corrected(network=network).check()
+        with pytest.raises(ValueError, match="differ in their inputs or outputs"):
+            _core.Corrected(network.scorer(), trees().scorer())
+    with pytest.raises(ValueError, match="no values"):
+        corrected(trees=trees(left=whole(1, 0, 2))).check()
+
+
+def test_doctor_compares_corrected_networks():
+    task = grid(2, 2)
+    report = examine(task, policy=corrected(), seed=1)
+    facts = report.policy
+    assert facts.kind == "corrected"
+    assert "torch" in facts.fidelity.original
+    assert {part.what for part in facts.fidelity.parts} >= {"states", "inputs at thresholds"}
+    assert not any(part.differs for part in facts.fidelity.parts)
+    assert not [one for one in report.findings if one.code == "policy-differs"]

@@ -6,12 +6,16 @@ import struct
 import numpy as np
 import pytest
 from tests.support.networks import grid, random_network, same_network
+from tests.support.repaired import corrected
 
-from surefoot import InputError, Unsupported, load_policy
+from surefoot import InputError, Unsupported, convert, load_policy
 from surefoot.errors import SurefootError
 from surefoot.policies import safetensors
 from surefoot.policies.interface import Input, Interface
+from surefoot.policies.models import Corrected
 from surefoot.policies.safetensors import to_bytes
+from surefoot.policies.trees.forest import same_trees
+from surefoot.policies.writing import write_policy
 
 ACTIVATIONS = ("relu", "tanh", "sigmoid", "leaky_relu", "linear")
 
@@ -252,3 +256,55 @@ def test_bad_descriptions(tmp_path, case):
 def test_unknown_types_are_unsupported(tmp_path):
     with pytest.raises(Unsupported):
         read(tmp_path, raw(GOOD, header=placed("0.weight", dtype="F8_E4M3")))
+
+
+# -- trees that correct a network ------------------------------------------------------------
+
+
+@pytest.mark.parametrize("precision", ["float32", "float64"])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_corrected_network_is_one_file(seed, precision, tmp_path):
+    changes = {"divide_by": 1 / 3, "base_last": True} if seed == 1 else {}
+    model = corrected(seed, precision=precision, **changes)
+    interface = Interface(outputs=("a3", "a1", "a0", "a2"))
+    file = tmp_path / "x.safetensors"
+    file.write_bytes(to_bytes(model, interface, unfiltered=True, notes=["repaired"]))
+    found = safetensors.read(file)
+    assert isinstance(found.model, Corrected)
+    assert same_network(found.model.network, model.network)
+    assert same_trees(found.model.trees, model.trees)
+    assert found.model.trees.features.dtype == np.int32
+    assert (found.interface, found.unfiltered) == (interface, True)
+    assert found.notes == ("repaired",)
+    rows = np.random.default_rng(0).normal(size=(200, 3))
+    assert np.array_equal(found.model.scorer().scores(rows), model.scorer().scores(rows))
+    task = grid(3, 4)
+    state = task.state(v0=5, v1=1, v2=7)
+    policy = load_policy(str(file), task)
+    again = write_policy(policy, tmp_path / "again.safetensors")
+    assert load_policy(str(again[0]), task).scores(state) == policy.scores(state)
+
+
+def test_other_programs_read_the_tensors_of_a_corrected_network(tmp_path):
+    library = pytest.importorskip("safetensors.numpy")
+    model = corrected(1)
+    found = library.load(to_bytes(model))
+    assert np.array_equal(found["trees.features"], model.trees.features)
+    assert np.array_equal(found["trees.values"], model.trees.values)
+    assert np.array_equal(found["0.weight"], model.network.layers[0].weights)
+
+
+@pytest.mark.parametrize("suffix", [".onnx", ".json"])
+def test_a_corrected_network_is_written_to_safetensors_only(suffix, tmp_path):
+    policy = load_policy(corrected(), grid(3, 4))
+    with pytest.raises(InputError) as caught:
+        write_policy(policy, tmp_path / f"x{suffix}")
+    assert caught.value.code == "wrong-suffix"
+    wanted = "a network with trees that correct it is written to a file *.safetensors"
+    assert caught.value.message == wanted
+    file = tmp_path / "x.safetensors"
+    write_policy(policy, file)
+    with pytest.raises(InputError) as caught:
+        convert(file, tmp_path / f"y{suffix}")
+    assert caught.value.hint.endswith("y.safetensors")
+    assert convert(file, tmp_path / "z.safetensors").model.kind == "corrected"

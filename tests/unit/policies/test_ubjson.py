@@ -8,7 +8,13 @@ import pytest
 from tests.support.trees import xgboost_booster
 
 from surefoot.errors import InputError
-from surefoot.policies.trees.ubjson import MAX_DEPTH, MAX_ITEMS, parse_ubjson, read_ubjson
+from surefoot.policies.trees.ubjson import (
+    MAX_DEPTH,
+    MAX_ITEMS,
+    parse_ubjson,
+    read_ubjson,
+    to_ubjson,
+)
 
 
 def length(number):
@@ -149,3 +155,35 @@ def test_errors_name_the_file(tmp_path):
     with pytest.raises(InputError) as caught:
         read_ubjson(tmp_path / "a.ubj")
     assert caught.value.file == str(tmp_path / "a.ubj")
+
+
+# -- writing ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "more", [{}, {"multi_strategy": "multi_output_tree"}, {"booster": "dart", "rate_drop": 0.5}]
+)
+def test_models_are_written_with_the_very_same_bytes(more):
+    booster = xgboost_booster(
+        {"objective": "multi:softprob", "num_class": 4, **more}, depth=4, seed=1
+    )
+    raw = bytes(booster.save_raw("ubj"))
+    assert to_ubjson(parse_ubjson(raw)) == raw
+
+
+def test_what_is_written_is_read_again():
+    content = {
+        "a": [1, -(2**63), 0.5, 0.1, True, False, None, "é\n", [], {}],
+        "": {"b": [[[1]]]},
+    }
+    assert parse_ubjson(to_ubjson(content)) == content
+    for kind in ("i1", "u1", "i2", "i4", "i8", "f4", "f8"):
+        array = np.array([1, 2, 100], dtype=kind)
+        found = parse_ubjson(to_ubjson([array]))[0]
+        assert found.dtype == array.dtype and np.array_equal(found, array)
+
+
+@pytest.mark.parametrize("value", [2**63, {1}, np.zeros((2, 2)), np.zeros(2, dtype=complex)])
+def test_what_has_no_form_is_not_written(value):
+    with pytest.raises(ValueError, match="cannot be written"):
+        to_ubjson([value])

@@ -27,7 +27,13 @@ from surefoot.policies.formats import (
 from surefoot.policies.interface import Interface, InterfaceFile
 from surefoot.policies.loaded import Loaded
 from surefoot.policies.tables import sha256_of
-from surefoot.policies.writing import WRONG_SUFFIX, check_place, not_written, write_policy
+from surefoot.policies.writing import (
+    SUFFIXES_OF,
+    WRONG_SUFFIX,
+    check_place,
+    not_written,
+    write_policy,
+)
 
 if TYPE_CHECKING:
     from surefoot.policies.models import Model
@@ -115,6 +121,7 @@ def convert(
     _check_out(path, out)
     given = given_interface(interface)
     limits: dict[str, Any] = {"max_seconds": max_seconds, "memory_mb": memory_mb}
+    loaded: Loaded | None = None
     try:
         if is_pickle(path, file_bytes(path, HEAD_BYTES)):
             if not trust:
@@ -128,7 +135,7 @@ def convert(
             given_as = interface if isinstance(interface, str | Path) else None
             options = {"--activation": activation, "--interface": given_as}
             error.code = "bad-option"
-            other = _other(out)
+            other = _other(out, loaded)
             error.hint = None
             if other != path:
                 error.hint = _command(path, other, trust=trust, options=options)
@@ -161,8 +168,10 @@ def _read_pickle(path: Path, out: Path, activation: str | None, limits: dict[str
         raise not_written(out, error) from None
 
 
-def _other(out: Path) -> Path:
-    """Return the name that would be right if that of ``out`` is wrong."""
+def _other(out: Path, loaded: Loaded | None) -> Path:
+    """Return the name that would be right if that of ``out`` is wrong for what was loaded."""
+    if loaded is not None:
+        return out.with_suffix(SUFFIXES_OF[loaded.model.kind][0])
     return out.with_suffix(".safetensors" if out.suffix.lower() == ".json" else ".json")
 
 

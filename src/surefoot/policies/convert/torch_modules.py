@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -72,3 +73,20 @@ def _layer(linear: Any) -> Layer:
         np.zeros(len(weights)) if biases is None else biases.detach().to("cpu").double().numpy()
     )
     return Layer(np.array(weights), np.array(numbers), "linear")
+
+
+def with_last_layer(module: Any, layer: Layer) -> Any:
+    """Return a copy of a module whose last linear layer has the numbers of another."""
+    import torch
+
+    made = copy.deepcopy(module)
+    last = [one for one in _parts(made) if type(one).__name__ == "Linear"][-1]
+    more = {"dtype": last.weight.dtype, "device": last.weight.device}
+    with torch.no_grad():
+        last.weight.copy_(torch.tensor(layer.weights, **more))
+        biases = torch.tensor(layer.biases, **more)
+        if last.bias is not None:
+            last.bias.copy_(biases)
+        elif layer.biases.any():
+            last.bias = torch.nn.Parameter(biases)
+    return made

@@ -11,6 +11,7 @@ Of a model that stopped early LightGBM itself saves the trees up to the best ite
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from surefoot.errors import InputError, printable, quoted
 from surefoot.files import file_bytes
 from surefoot.policies.loaded import Loaded
 from surefoot.policies.models import Trees
-from surefoot.policies.trees.forest import Tree, assemble, at_most
+from surefoot.policies.trees.forest import ZERO, Tree, assemble, at_most
 from surefoot.policies.trees.reading import (
     MAX_INPUTS,
     MAX_OUTPUTS,
@@ -33,9 +34,6 @@ from surefoot.policies.trees.reading import (
 )
 
 VERSIONS = ("v3", "v4")
-ZERO = float(np.float32(1e-35))
-"""inputs of at most this size are zero"""
-
 _CATEGORY, _DEFAULT_LEFT, _ZERO_IS_MISSING = 1, 2, 1 << 2
 _MISSING = 3 << 2
 
@@ -50,7 +48,7 @@ def read(path: str | Path) -> Loaded:
             text = file_bytes(path).decode("utf-8-sig")
         except UnicodeDecodeError:
             raise InputError("not-utf8", "the file is not UTF-8 text") from None
-        return Loaded(_trees_of(text))
+        return Loaded(trees_of(text))
 
 
 def of(model: Any) -> Trees:
@@ -60,12 +58,38 @@ def of(model: Any) -> Trees:
     """
     booster = getattr(model, "booster_", model)
     try:
-        return _trees_of(booster.model_to_string())
+        return trees_of(booster.model_to_string())
     except ValueError as error:
         raise InputError("bad-trees", str(error)) from None
 
 
-def _trees_of(text: str) -> Trees:
+@dataclass(frozen=True)
+class Parts:
+    """What stands in a model: its trees one by one, and how many of them make a round."""
+
+    trees: list[Tree]
+    num_inputs: int
+    per_round: int
+    is_binary: bool
+    is_mean: bool
+
+
+def trees_of(text: str) -> Trees:
+    """Return the ensemble of a model, given as its text."""
+    parts = parts_of(text)
+    rounds = max(1, len(parts.trees) // parts.per_round)
+    return assemble(
+        parts.trees,
+        num_inputs=parts.num_inputs,
+        base=np.zeros(2 if parts.is_binary else parts.per_round),
+        input_precision="float64",
+        sum_precision="float64",
+        divide_by=float(rounds) if parts.is_mean else 1.0,
+    )
+
+
+def parts_of(text: str) -> Parts:
+    """Return the parts of a model, given as its text."""
     header, blocks = _blocks(text)
     if header.get("version") not in VERSIONS:
         version = printable(header.get("version", "without a version"))
@@ -75,15 +99,8 @@ def _trees_of(text: str) -> Trees:
     if len(blocks) % per_round:
         raise bad(f"there are {len(blocks):,} trees, {per_round:,} in each round")
     is_binary = per_round == 1 and header.get("objective", "").split(" ")[0] == "binary"
-    rounds = max(1, len(blocks) // per_round)
-    return assemble(
-        list(_trees(blocks, per_round, first_output=int(is_binary))),
-        num_inputs=num_inputs,
-        base=np.zeros(2 if is_binary else per_round),
-        input_precision="float64",
-        sum_precision="float64",
-        divide_by=float(rounds) if "average_output" in header else 1.0,
-    )
+    trees = list(_trees(blocks, per_round, first_output=int(is_binary)))
+    return Parts(trees, num_inputs, per_round, is_binary, "average_output" in header)
 
 
 # -- lines -----------------------------------------------------------------------------------

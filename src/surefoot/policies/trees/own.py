@@ -41,8 +41,9 @@ INTERFACE = ("inputs", "outputs", "unfiltered")
 PRECISIONS = ("float32", "float64")
 MAX_NUMBER = 2**31 - 1
 
-_WHOLE = ("roots", "features", "left", "right")
-_REAL = ("thresholds", "values", "base")
+WHOLE = ("roots", "features", "left", "right")
+REAL = ("thresholds", "values", "base")
+"""fields that are lists, of whole numbers and of others"""
 
 
 def read(path: str | Path) -> Loaded:
@@ -50,7 +51,7 @@ def read(path: str | Path) -> Loaded:
     path = Path(path)
     with errors_in(path):
         content = read_json(path)
-        trees = _trees_of(content)
+        trees = trees_of(content)
         found = _interface_of(content, path)
     interface = found.interface
     return Loaded(trees, interface if interface != Interface() else None, found.unfiltered)
@@ -99,7 +100,10 @@ def _text(value: Any) -> str:
 # -- reading ---------------------------------------------------------------------------------
 
 
-def _trees_of(content: Any) -> Trees:
+def trees_of(content: Any) -> Trees:
+    """Return the ensemble that a file of our own describes. Raises InputError or ValueError if
+    there is something wrong with it. Lists of numbers may be arrays.
+    """
     version = part(content, KEY)
     if version is True or version != VERSION:
         raise bad(f"{shown(version)} is no version of this format that is known", f"/{KEY}")
@@ -118,8 +122,8 @@ def _trees_of(content: Any) -> Trees:
         sum_precision=_precision(content, "sum_precision"),
         base_last=_flag(content, "base_last"),
         divide_by=float(reals([content.get("divide_by", 1.0)], "/divide_by")[0]),
-        **{name: _int32(content, name) for name in _WHOLE},
-        **{name: reals(part(content, name), f"/{name}") for name in _REAL},  # type: ignore[arg-type]
+        **{name: _int32(content, name) for name in WHOLE},
+        **{name: reals(part(content, name), f"/{name}") for name in REAL},  # type: ignore[arg-type]
     )
     _check_levels(trees)
     trees.check()

@@ -40,7 +40,7 @@ def trees_of(estimator: Any) -> Loaded:
     The outputs of a classifier are its classes in order: names of actions, which are returned as
     outputs of the interface, or positions of actions, which ``fitted.model_of`` adds.
     """
-    kind = _kind(estimator)
+    kind = kind_of(estimator)
     if not hasattr(estimator, "n_features_in_"):
         raise InputError("policy-not-fitted", f"the {kind} is not fitted")
     try:
@@ -53,7 +53,7 @@ def trees_of(estimator: Any) -> Loaded:
     return Loaded(model, named if named is not None and named.outputs else None)
 
 
-def _kind(estimator: Any) -> str:
+def kind_of(estimator: Any) -> str:
     """Return the name of the class of scikit-learn that an estimator is of."""
     for each in type(estimator).__mro__:
         if each.__module__.startswith("sklearn.") and each.__name__ in SUPPORTED:
@@ -68,16 +68,35 @@ def _kind(estimator: Any) -> str:
 def _model(estimator: Any, kind: str) -> Model:
     if kind in NETWORKS:
         return _network(estimator)
+    trees = parts_of(estimator)
     if kind in BOOSTED:
-        return _boosted(estimator)
-    members = [estimator] if kind in SINGLE else list(estimator.estimators_)
-    trees = [_vector_tree(member.tree_) for member in members]
-    return _assembled(
-        trees,
-        estimator,
-        base=np.zeros(members[0].tree_.value[0].size),
-        divide_by=float(len(members)),
-    )
+        return _assembled(trees, estimator, base=_boosted_base(estimator))
+    size = members_of(estimator)[0].tree_.value[0].size
+    return _assembled(trees, estimator, base=np.zeros(size), divide_by=float(len(trees)))
+
+
+def members_of(estimator: Any) -> list[Any]:
+    """Return the decision trees of an estimator, as scikit-learn has them, in their order."""
+    kind = kind_of(estimator)
+    if kind in BOOSTED:
+        return list(estimator.estimators_.ravel())
+    return [estimator] if kind in SINGLE else list(estimator.estimators_)
+
+
+def parts_of(estimator: Any) -> list[Tree]:
+    """Return the decision trees of an estimator one by one."""
+    members = [member.tree_ for member in members_of(estimator)]
+    if kind_of(estimator) not in BOOSTED:
+        return [_vector_tree(tree) for tree in members]
+    per_round = estimator.estimators_.shape[1]
+    return [
+        _tree(
+            tree,
+            estimator.learning_rate * np.asarray(tree.value, dtype=np.float64).ravel(),
+            output=number % per_round + (per_round == 1),
+        )
+        for number, tree in enumerate(members)
+    ]
 
 
 def _assembled(
@@ -116,21 +135,10 @@ def _tree(tree: Any, values: Reals, *, output: int, width: int = 1) -> Tree:
     )
 
 
-def _boosted(estimator: Any) -> Trees:
-    rounds = estimator.estimators_
-    is_binary = rounds.shape[1] == 1
-    trees = [
-        _tree(
-            member.tree_,
-            estimator.learning_rate * np.asarray(member.tree_.value, dtype=np.float64).ravel(),
-            output=output + is_binary,
-        )
-        for row in rounds
-        for output, member in enumerate(row)
-    ]
+def _boosted_base(estimator: Any) -> Reals:
     start = _start(estimator)
-    base = np.concatenate([[LARGEST_NEGATIVE], start]) if is_binary else start
-    return _assembled(trees, estimator, base=base)
+    is_binary = estimator.estimators_.shape[1] == 1
+    return np.concatenate([[LARGEST_NEGATIVE], start]) if is_binary else start
 
 
 def _start(estimator: Any) -> Reals:

@@ -167,3 +167,63 @@ class _Reader:
 
     def _fail(self, message: str) -> NoReturn:
         raise InputError("ubjson-syntax", f"byte {self.position:,}: {message}")
+
+
+# -- writing ---------------------------------------------------------------------------------
+
+_SIGNED = {b"i": 7, b"I": 15, b"l": 31, b"L": 63}  # bits besides the sign
+_MARKS = {np.dtype(form).newbyteorder("="): mark for mark, form in _NUMBERS.items()}
+
+
+def to_ubjson(content: Any) -> bytes:
+    """Return content as XGBoost reads it: arrays of NumPy as typed ones.
+
+    Raises ValueError for what UBJSON of XGBoost has no form for.
+    """
+    pieces: list[bytes] = []
+    left = [content]
+    while left:
+        value = left.pop()
+        if isinstance(value, _Raw):
+            pieces.append(value)
+        elif isinstance(value, dict):
+            pieces.append(b"{")
+            left.append(_Raw(b"}"))
+            for key, item in reversed(value.items()):
+                left += [item, _Raw(_text_bytes(key))]
+        elif isinstance(value, list):
+            pieces.append(b"[#" + _count(len(value)))
+            left += reversed(value)
+        else:
+            pieces.append(_single(value))
+    return b"".join(pieces)
+
+
+class _Raw(bytes):
+    """Bytes that are written as they are."""
+
+
+def _single(value: Any) -> bytes:
+    if isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype in _MARKS:
+        mark = _MARKS[value.dtype]
+        return b"[$" + mark + b"#" + _count(len(value)) + value.astype(_NUMBERS[mark]).tobytes()
+    if value is None or isinstance(value, bool):
+        return {None: b"Z", True: b"T", False: b"F"}[value]
+    if isinstance(value, str):
+        return b"S" + _text_bytes(value)
+    if isinstance(value, int) and -(2**63) <= value < 2**63:
+        mark = next(mark for mark, bits in _SIGNED.items() if -(2**bits) <= value < 2**bits)
+        return mark + struct.pack(_FORMATS[mark], value)
+    if isinstance(value, float):
+        is_short = float(np.float32(value)) == value
+        return b"d" + struct.pack(">f", value) if is_short else b"D" + struct.pack(">d", value)
+    raise ValueError("the content cannot be written as UBJSON")
+
+
+def _text_bytes(text: str) -> bytes:
+    data = text.encode()
+    return _count(len(data)) + data
+
+
+def _count(number: int) -> bytes:
+    return b"L" + struct.pack(">q", number)

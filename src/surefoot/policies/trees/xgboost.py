@@ -13,6 +13,7 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -51,21 +52,26 @@ def read(path: str | Path) -> Loaded:
     path = Path(path)
     with errors_in(path):
         is_binary = path.suffix.lower() == ".ubj"
-        return Loaded(_trees_of(read_ubjson(path) if is_binary else read_json(path)))
+        return Loaded(trees_of(read_ubjson(path) if is_binary else read_json(path)))
 
 
 def of(model: Any) -> Trees:
     """Return the ensemble of a Booster, or of an estimator like XGBClassifier, in memory."""
+    try:
+        return trees_of(content_of(model))
+    except ValueError as error:
+        raise InputError("bad-trees", str(error)) from None
+
+
+def content_of(model: Any) -> Any:
+    """Return what the JSON of a Booster or estimator says, of its best iterations if it knows."""
     booster = model
     if hasattr(model, "get_booster"):
         _check_missing(model)
         booster = model.get_booster()
         if booster.attr("best_iteration") is not None:
             booster = booster[: int(booster.attr("best_iteration")) + 1]
-    try:
-        return _trees_of(parse_ubjson(bytes(booster.save_raw("ubj"))))
-    except ValueError as error:
-        raise InputError("bad-trees", str(error)) from None
+    return parse_ubjson(bytes(booster.save_raw("ubj")))
 
 
 def _check_missing(model: Any) -> None:
@@ -74,7 +80,33 @@ def _check_missing(model: Any) -> None:
         raise unsupported(f"models that take {shown(missing)} as a missing value")
 
 
-def _trees_of(content: Any) -> Trees:
+@dataclass(frozen=True)
+class Parts:
+    """What stands in a model: its trees one by one, where they stand, and the base scores."""
+
+    trees: list[Tree]
+    model: dict[str, Any]
+    """the part of the content that lists the trees"""
+    num_inputs: int
+    base: Reals
+    first_output: int
+    """which output is XGBoost's first"""
+
+
+def trees_of(content: Any) -> Trees:
+    """Return the ensemble of a model, given as what its JSON says."""
+    parts = parts_of(content)
+    return assemble(
+        parts.trees,
+        num_inputs=parts.num_inputs,
+        base=parts.base,
+        input_precision="float32",
+        sum_precision="float32",
+    )
+
+
+def parts_of(content: Any) -> Parts:
+    """Return the parts of a model, given as what its JSON says."""
     learner = part(content, "learner")
     booster = part(learner, "gradient_booster", place="/learner")
     name = part(booster, "name", place="/learner/gradient_booster")
@@ -91,13 +123,7 @@ def _trees_of(content: Any) -> Trees:
     num_inputs = _parameter(learner, "num_feature", least=1, most=MAX_INPUTS)
     base, first_output = _base(learner)
     trees = list(_trees(model, len(base), first_output, weights))
-    return assemble(
-        trees,
-        num_inputs=num_inputs,
-        base=base,
-        input_precision="float32",
-        sum_precision="float32",
-    )
+    return Parts(trees, model, num_inputs, base, first_output)
 
 
 # -- the base score --------------------------------------------------------------------------

@@ -1,0 +1,262 @@
+"""Repaired policies in the form of the original: its file format, or an object of its library.
+
+An XGBoost or LightGBM file stays one that the library loads, with the repaired leaf values and the
+appended trees; what else stands in it is taken over. Formats that hold no interface get it in a
+file beside. What a format cannot hold is written as :func:`write_policy` does it: networks, also
+with trees that correct them, to ``.safetensors``, trees to our own ``.json``.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from surefoot.errors import InputError, Unsupported, printable
+from surefoot.files import file_bytes, read_json
+from surefoot.policies.models import Layer, Model, Network, Trees
+from surefoot.policies.writing import (
+    SUFFIXES_OF,
+    check_place,
+    interface_file,
+    loaded_of,
+    write_files,
+    write_policy,
+)
+
+if TYPE_CHECKING:
+    from surefoot.policies import Policy
+
+NOT_HELD = "repair-not-held"
+OWN = ("trees", "safetensors", "onnx")
+"""kinds of files that ``write_policy`` writes"""
+
+
+# -- files -----------------------------------------------------------------------------------
+
+
+def write_like(policy: Policy, original: Policy, path: str | Path) -> list[Path]:
+    """Write a repaired policy in the format of the original's file if the path has its suffix;
+    return the files, the policy's own first.
+
+    Otherwise, and where the format cannot hold it, it is written as :func:`write_policy` does.
+    Raises InputError and Unsupported as that does, and Unsupported (``repair-not-held``) if the
+    suffix stands for a format that cannot hold the policy, and for no other.
+    """
+    kind, source = _source(original)
+    suffix = Path(path).suffix.lower()
+    if policy.model is None or kind not in _WRITERS or suffix not in _suffixes(source):
+        return write_policy(policy, path)
+    try:
+        content = _WRITERS[kind](policy.model, source)
+    except ValueError as error:
+        if suffix in SUFFIXES_OF.get(policy.model.kind, ()):
+            return write_policy(policy, path)
+        raise _not_held(f"a file *{suffix}", error, policy.model) from None
+    file = check_place(path, (suffix,))
+    return write_files({file: content} | interface_file(policy, file), read=_reader(kind))
+
+
+def suffix_like(policy: Policy, original: Policy) -> str:
+    """Return the suffix of the file to write a repaired policy to: that of the original's file if
+    its format can hold the policy. Raises InputError if it has no model.
+    """
+    model = loaded_of(policy).model
+    kind, source = _source(original)
+    suffix = source.suffix.lower()
+    known = SUFFIXES_OF.get(model.kind, (".json",))
+    if kind in _WRITERS:
+        try:
+            _WRITERS[kind](model, source)
+        except ValueError:
+            return known[0]
+        return suffix
+    is_possible = kind in OWN and suffix in known and (kind != "onnx" or find_spec("onnx"))
+    return suffix if is_possible else known[0]
+
+
+def _suffixes(source: Path) -> tuple[str, ...]:
+    suffix = source.suffix.lower()
+    return (".txt", ".lgb") if suffix in (".txt", ".lgb") else (suffix,)
+
+
+def _source(original: Policy) -> tuple[str, Path]:
+    """Return what the file of a policy's model is, and where it stands; ``none`` without one."""
+    from surefoot.policies import jani2nnet
+    from surefoot.policies.formats import kind_of
+    from surefoot.policies.interface import read_interface
+
+    path = original.file
+    if path is None or original.model is None or path.suffix.lower() == ".py":
+        return "none", Path()
+    kind = kind_of(path)
+    if kind == "interface" and (named := read_interface(path).file) is not None:
+        path = path.parent / named
+        kind = kind_of(path)
+    if kind == "jani2nnet":
+        return "nnet", jani2nnet.read(path).files[0]
+    return kind, path
+
+
+def _xgboost(model: Model, source: Path) -> bytes:
+    from surefoot.policies.trees import xgboost_writing
+    from surefoot.policies.trees.ubjson import read_ubjson
+
+    suffix = source.suffix.lower()
+    content = read_ubjson(source) if suffix == ".ubj" else read_json(source)
+    return xgboost_writing.to_bytes(content, _trees(model), suffix)
+
+
+def _lightgbm(model: Model, source: Path) -> bytes:
+    from surefoot.policies.trees import lightgbm_writing
+
+    text = file_bytes(source).decode("utf-8-sig")
+    return lightgbm_writing.to_text(text, _trees(model)).encode()
+
+
+def _nnet(model: Model, source: Path) -> bytes:
+    """Return a ``.nnet`` file with another last layer: its lines come last, biases at the end."""
+    from surefoot.policies import nnet
+
+    before = nnet.read(source).model
+    last = _last_layer(model, before)
+    lines = [line for line in file_bytes(source).decode("utf-8-sig").splitlines() if line.strip()]
+    rows = [*last.weights.tolist(), *([bias] for bias in last.biases.tolist())]
+    lines[-len(rows) :] = [",".join(map(repr, row)) + "," for row in rows]
+    return ("\n".join(lines) + "\n").encode()
+
+
+_WRITERS: dict[str, Callable[[Model, Path], bytes]] = {
+    "xgboost": _xgboost,
+    "lightgbm": _lightgbm,
+    "nnet": _nnet,
+}
+
+
+def _reader(kind: str) -> Callable[[Path], object]:
+    from surefoot.policies import nnet
+    from surefoot.policies.trees import lightgbm, xgboost
+
+    readers = {"xgboost": xgboost.read, "lightgbm": lightgbm.read, "nnet": nnet.read}
+    return readers[kind]
+
+
+# -- objects ---------------------------------------------------------------------------------
+
+
+def fitted_like(policy: Policy, original: Any) -> Any:
+    """Return a repaired policy as an object like the fitted model that it was made of.
+
+    That is a copy: a Booster or an estimator of XGBoost or LightGBM, an estimator of scikit-learn,
+    or a ``torch.nn.Sequential``. Raises Unsupported (``repair-not-held``) if such an object cannot
+    hold it.
+    """
+    model = policy.model
+    for base in type(original).__mro__:
+        make = _MAKERS.get(base.__module__.partition(".")[0])
+        if make is not None:
+            break
+    else:
+        what = printable(type(original).__name__)
+        raise InputError(
+            "not-a-fitted-model",
+            f"an object of the class {what} is no model of a library that is known",
+            hint="known are XGBoost, LightGBM, scikit-learn and torch",
+        )
+    try:
+        return make(model, original)
+    except ValueError as error:
+        raise _not_held(f"a {printable(type(original).__name__)}", error, model) from None
+
+
+def _xgboost_object(model: Any, original: Any) -> Any:
+    from surefoot.policies.trees import xgboost, xgboost_writing
+
+    content = xgboost.content_of(original)
+    data = bytearray(xgboost_writing.to_bytes(content, _trees(model), ".ubj"))
+    made = copy.deepcopy(original)
+    made.load_model(data)
+    return made
+
+
+def _lightgbm_object(model: Any, original: Any) -> Any:
+    import lightgbm
+
+    from surefoot.policies.trees import lightgbm_writing
+
+    booster = getattr(original, "booster_", original)
+    text = lightgbm_writing.to_text(booster.model_to_string(), _trees(model))
+    new = lightgbm.Booster(model_str=text)
+    if booster is original:
+        return new
+    made = copy.deepcopy(original)
+    made._Booster, made._best_iteration = new, None
+    return made
+
+
+def _sklearn_object(model: Any, original: Any) -> Any:
+    from surefoot.policies import pipelines
+    from surefoot.policies.trees import scikit_learn, scikit_learn_writing
+
+    if pipelines.is_pipeline(original):
+        raise ValueError("the steps before its last one change what trees compare")
+    if scikit_learn.kind_of(original) not in scikit_learn.NETWORKS:
+        return scikit_learn_writing.with_trees(original, _trees(model))
+    _last_layer(model, scikit_learn.trees_of(original).model)
+    return scikit_learn_writing.with_network(original, model)
+
+
+def _torch_object(model: Any, original: Any) -> Any:
+    from surefoot.policies.convert.torch_modules import network_of, with_last_layer
+
+    last = _last_layer(model, network_of(original).model)
+    return with_last_layer(original, last)
+
+
+_MAKERS: dict[str, Callable[[Any, Any], Any]] = {
+    "xgboost": _xgboost_object,
+    "lightgbm": _lightgbm_object,
+    "sklearn": _sklearn_object,
+    "torch": _torch_object,
+}
+
+
+# -- models ----------------------------------------------------------------------------------
+
+
+def _trees(model: Model | None) -> Trees:
+    """Return trees with values in the precision in which they are added: as they count."""
+    if not isinstance(model, Trees):
+        raise ValueError("the repaired policy is no tree ensemble")
+    values = model.values.astype(model.sum_precision).astype(np.float64)
+    return replace(model, values=values)
+
+
+def _last_layer(model: Model | None, before: Model) -> Layer:
+    """Return the last layer of a network that differs from another in nothing else."""
+    if not isinstance(model, Network) or not isinstance(before, Network):
+        raise ValueError("it has no place for the trees that correct the network")
+    shapes = [[layer.weights.shape for layer in one.layers] for one in (model, before)]
+    if shapes[0] != shapes[1] or model.precision != before.precision:
+        raise ValueError("the layers have other sizes than those of the original")
+    for new, old in zip(model.layers[:-1], before.layers[:-1], strict=True):
+        if not (
+            np.array_equal(new.weights, old.weights)
+            and np.array_equal(new.biases, old.biases)
+            and (new.activation, new.slope) == (old.activation, old.slope)
+        ):
+            raise ValueError("more than the last layer was changed")
+    return model.layers[-1]
+
+
+def _not_held(what: str, error: ValueError, model: Model | None) -> Unsupported:
+    suffixes = SUFFIXES_OF.get(model.kind, ()) if model is not None else ()
+    hint = f"write it to a file *{suffixes[0]}" if suffixes else None
+    return Unsupported(
+        NOT_HELD, f"{what} cannot hold the repaired policy: {printable(str(error))}", hint=hint
+    )

@@ -1,0 +1,148 @@
+"""Certificates of safe policies: written, read, checked, removed."""
+
+from __future__ import annotations
+
+import gc
+import json
+
+import pytest
+
+from surefoot import Description, InputError, OutOfBudget, PythonTask, Unsupported, certificates
+from surefoot.certificates import check_policy_certificate, read_policy_head
+from surefoot.policies import as_policy
+from surefoot.verify import verify
+
+
+def grid(side=5, name="grid"):
+    d = Description(name)
+    x, y = d.int("x", 0, side), d.int("y", 0, side)
+    d.edge("go", guard=x < side, outcomes=[{x: x + 1}, {}])
+    d.start(x == 0)
+    d.fail(x > y + side)
+    return d.compile()
+
+
+def test_file(tmp_path):
+    file, task = tmp_path / "c.jsonl", grid()
+    found = verify(task, "first", certificate=file)
+    assert (found.certificate.path, found.certificate.size) == (file, 36)
+    head, *rows = map(json.loads, file.read_text().splitlines())
+    assert head["policy_certificate"] == 1
+    assert (head["claim"], head["states"]) == ("policy-safe", 36)
+    assert head["variables"] == ["x", "y"]
+    assert head["task"]["sha256"] == task.sha256
+    assert head["policy"]["name"] == "first"
+    assert sorted(rows) == [[x, y] for x in range(6) for y in range(6)]
+    assert [each.name for each in tmp_path.iterdir()] == ["c.jsonl"]
+
+
+def test_file_is_the_same_for_any_number_of_workers(tmp_path):
+    files = [tmp_path / f"{workers}.jsonl" for workers in (1, 2, 3)]
+    for workers, file in enumerate(files, 1):
+        verify(grid(100), "first", certificate=file, workers=workers)
+    assert len({file.read_bytes() for file in files}) == 1
+
+
+def test_temporary_file_goes_with_the_certificate():
+    found = verify(grid(), "first", certificate=True)
+    path = found.certificate.path
+    found.certificate.check()
+    assert path.is_file()
+    del found
+    gc.collect()
+    assert not path.exists()
+
+
+def test_too_large(monkeypatch, tmp_path):
+    monkeypatch.setattr(certificates, "MAX_BYTES", 500)
+    found = verify(grid(50), "first", certificate=tmp_path / "c.jsonl")
+    assert (found.verdict, found.certificate.path) == ("safe", None)
+    assert "nobody could read it" in found.certificate.missing
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(Unsupported):
+        found.certificate.check()
+
+
+def test_time_bound():
+    found = verify(grid(50), "first", certificate=True)
+    with pytest.raises(OutOfBudget):
+        found.certificate.check(max_seconds=0)
+    task, path, who = found.certificate.task, found.certificate.path, found.certificate.policy
+    with pytest.raises(OutOfBudget):  # while it works, not before
+        check_policy_certificate(task, path, policy=who, max_seconds=0.001)
+    found.certificate.check(max_seconds=100)
+
+
+def test_other_task_and_policy(tmp_path):
+    file = tmp_path / "c.jsonl"
+    verify(grid(), "first", certificate=file)
+    other = grid(6)
+    with pytest.raises(InputError) as error:
+        check_policy_certificate(other, file, policy=as_policy("first", other))
+    assert error.value.code == "certificate-other-task"
+    table = tmp_path / "t.jsonl"
+    table.write_text('{"state": {"x": 0, "y": 0}, "action": "go"}\n')
+    task = grid()
+    content = file.read_text().replace('"sha256": null', '"sha256": "0123"')
+    file.write_text(content)
+    with pytest.raises(InputError) as error:
+        check_policy_certificate(task, file, policy=as_policy(str(table), task))
+    assert error.value.code == "certificate-other-policy"
+
+
+def test_python_task_with_values_of_many_kinds(tmp_path):
+    class Turns:
+        def start(self):
+            return [("a", (1, 2), True)]
+
+        def actions(self, state):
+            return ["turn"]
+
+        def outcomes(self, state, action):
+            word, (left, right), flag = state
+            return [(word, (right, left), not flag)]
+
+        def is_goal(self, state):
+            return False
+
+        def is_fail(self, state):
+            return False
+
+    found = verify(PythonTask(Turns(), name="turns"), "first", certificate=tmp_path / "c.jsonl")
+    assert found.states == 2
+    found.certificate.check()
+
+
+def test_values_that_json_does_not_have(tmp_path):
+    class Odd:
+        def start(self):
+            return [(1j,)]
+
+        def actions(self, state):
+            return []
+
+        def outcomes(self, state, action):
+            return []
+
+        def is_goal(self, state):
+            return False
+
+        def is_fail(self, state):
+            return False
+
+    found = verify(PythonTask(Odd()), "first", certificate=tmp_path / "c.jsonl")
+    assert found.verdict == "safe"
+    assert found.certificate.path is None
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[1]", "\x00", "[" * 5000, '{"finding": 1}'])
+def test_other_files_are_no_certificates_of_policies(tmp_path, text):
+    file = tmp_path / "x.jsonl"
+    file.write_text(text)
+    assert read_policy_head(file) is None
+    task = grid()
+    with pytest.raises(InputError) as error:
+        check_policy_certificate(task, file, policy=as_policy("first", task))
+    assert error.value.code == "not-a-certificate"
+    assert read_policy_head(tmp_path) is None
