@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from surefoot import _core
@@ -18,6 +18,7 @@ from surefoot.tasks.state import listed
 from surefoot.tasks.task import Task
 
 MAX_RUNS = 1_000_000  # all runs are kept in memory
+PACKED_RUN_SECONDS = 60.0
 
 
 def simulate(
@@ -95,3 +96,26 @@ def _run(policy: Policy, start: bytes, number: int, how: SimulateOptions, begin:
         result,
         reason=names[inapplicable] if result == "inapplicable" else None,
     )
+
+
+def packed_runs(
+    policy: Policy, starts: Iterable[bytes], *, seed: int, max_steps: int
+) -> Iterator[tuple[bytes, list[int], str]]:
+    """Yield a run from each packed state, outcomes drawn uniformly: its packed states one after
+    the other, the numbers of its actions, and how it ends.
+    """
+    task = policy.task
+    for number, start in enumerate(starts):
+        packed, taken, end, *_ = ask_core(
+            task,
+            _core.simulate,
+            task.core,
+            start,
+            policy=policy.core,
+            max_steps=max_steps,
+            seed=seed,
+            run=number,
+            max_seconds=PACKED_RUN_SECONDS,
+            max_bytes=MAX_INT,
+        )
+        yield packed, taken, end

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from surefoot.cli.arguments import Json, TaskArguments, checked_options
+from surefoot.cli.checked_repair import AcceptedRepair, checked_repair, repair_in
 from surefoot.errors import CertificateRejected, InputError, OutOfBudget, SurefootError, printable
 from surefoot.options import CheckOptions
 from surefoot.results import counted
@@ -30,8 +31,8 @@ Given = Annotated[
     str,
     Parameter(
         name="FILE",
-        help="certificates of decide or findings of faults, JSON files; one more at the end that "
-        "is not called something.json is the task",
+        help="certificates of decide and verify, findings of faults or records of repair; one more "
+        "at the end that is not called something.json or something.jsonl is the task",
     ),
 ]
 OtherTask = Annotated[
@@ -171,11 +172,43 @@ class AcceptedFinding:
         return text
 
 
+@dataclass(frozen=True)
+class AcceptedPolicy:
+    """A certificate that no run of a policy fails; ``head`` is its first line."""
+
+    file: Path
+    task: Task | PythonTask
+    head: dict[str, Any]
+    policy: Policy
+    seconds: float
+    not_recomputed: str | None = None
+
+    @property
+    def policy_name(self) -> str | None:
+        """The policy that was asked."""
+        return self.policy.name
+
+    def proved(self) -> dict[str, Any]:
+        """Return what is proved, as plain data."""
+        states = self.head["states"]
+        return {"accepted": True, "claim": self.head["claim"], "states": states, "recomputed": True}
+
+    def text(self) -> Text:
+        """Return what is proved, in words."""
+        from rich.text import Text
+
+        from surefoot.cli.decide_text import STYLES
+
+        how = f"{counted(self.head['states'], 'state')} checked in {self.seconds:,.3f} s"
+        what = f": no run of policy {printable(self.policy.name)} fails ({how})"
+        return Text.assemble(("safe", STYLES["safe"]), what)
+
+
 def _not_recomputed(why: str | None) -> str:
     return "" if why is None else f"; decisions not recomputed: {why}"
 
 
-Checked = Accepted | AcceptedFinding
+Checked = Accepted | AcceptedFinding | AcceptedPolicy | AcceptedRepair
 
 
 def check(
@@ -191,7 +224,8 @@ def check(
 
     Reads the task that a certificate or finding names, compares its SHA-256, and
     goes through it with code that shares nothing with the oracles. The run of a
-    finding is stepped through, and the policy asked for each decision again.
+    finding is stepped through, and the policy asked for each decision again; for
+    that of verify it is asked in each state that it reaches.
     Exit code 0 if all are accepted, 5 if one is rejected, 4 if time runs out.
 
     For example:
@@ -232,7 +266,7 @@ def check(
 def _files_and_task(given: Sequence[str], task: str | None) -> tuple[list[Path], str | None]:
     """Return the files and the task, which may be the last of what is given."""
     files = list(given)
-    if task is None and len(files) > 1 and not files[-1].endswith(".json"):
+    if task is None and len(files) > 1 and not files[-1].endswith((".json", ".jsonl")):
         task = files.pop()
     if not files:
         raise InputError("bad-option", "give the file of a certificate or finding")
@@ -246,16 +280,22 @@ def _checked(file: Path, tasks: Tasks, policy: str | None, options: CheckOptions
     from surefoot.cli.progress import Progress
 
     with redirect_stdout(sys.stderr), Progress("reading the file"):
-        from surefoot.certificates import certificate_from
+        from surefoot.certificates import certificate_from, read_policy_head
         from surefoot.files import read_json
         from surefoot.findings import finding_from
 
+        head = read_policy_head(file)
+        if head is not None:
+            return _checked_policy(head, file, tasks, policy, options)
         content = read_json(file)
+        repair = repair_in(content, file)
         is_finding = isinstance(content, dict) and "finding" in content
         finding = finding_from(content, file) if is_finding else None
-        content = content if is_finding else certificate_from(content, file)
+        content = content if is_finding or repair else certificate_from(content, file)
         task = tasks.of(file, content["task"])
     try:
+        if repair is not None:
+            return checked_repair(repair, file, task, policy, options)
         if finding is not None:
             return _checked_finding(finding, file, task, policy, options)
         return _checked_certificate(content, file, task, policy, options)
@@ -296,6 +336,45 @@ def _checked_finding(
         begin = time.perf_counter()
         finding.check(task, who, max_seconds=options.max_seconds, recompute=who is not None)
     return AcceptedFinding(file, task, finding, who, why, time.perf_counter() - begin)
+
+
+def _checked_policy(
+    head: dict[str, Any], file: Path, tasks: Tasks, policy: str | None, options: CheckOptions
+) -> AcceptedPolicy:
+    """Return the certificate of a policy if it is accepted, as ``_checked`` does."""
+    from surefoot.certificates import check_policy_certificate
+
+    task = tasks.of(file, head["task"])
+    who = _policy_of_head(head, file, task, policy)
+    begin = time.perf_counter()
+    try:
+        check_policy_certificate(task, file, policy=who, max_seconds=options.max_seconds)
+    except (CertificateRejected, OutOfBudget) as error:
+        raise error.at(file=str(file)) from None
+    return AcceptedPolicy(file, task, head, who, time.perf_counter() - begin)
+
+
+def _policy_of_head(
+    head: dict[str, Any], file: Path, task: Task | PythonTask, given: str | None
+) -> Policy:
+    """Return the policy given, or the one that the certificate names; without it there is nothing
+    to check. Raises InputError if it cannot be found, or if that would run code.
+    """
+    from surefoot.findings import Finding
+    from surefoot.policies import load_policy
+
+    if given is not None and ".py:" in given:
+        return load_policy(given, task)
+    name = head["policy"]["name"] if given is None else given
+    said = Finding({"policy": {**head["policy"], "name": name}}, file=file)
+    try:
+        return said.find_policy(task)
+    except InputError as error:
+        if error.code == "finding-runs-code":
+            error.code = "certificate-runs-code"
+        if error.code in ("certificate-runs-code", "unknown-policy"):
+            error.hint = f"give the policy: surefoot check {printable(str(file))} --policy POLICY"
+        raise
 
 
 def _checked_or_error(
@@ -368,7 +447,7 @@ def _print(found: Checked, *, name: str = "") -> None:
     out = console()
     out.print(Text.assemble(f"{name}accepted: ", found.text()))
     if found.not_recomputed is not None:
-        what = "certificate" if isinstance(found, Accepted) else "finding"
+        what = {Accepted: "certificate", AcceptedRepair: "repair"}.get(type(found), "finding")
         out.print(f"the policy's decisions are those of the {what}; --policy recomputes them")
     if isinstance(found.task, PythonTask):
         out.print("Python code defines the task: whether it is the same one, nobody can tell")

@@ -1,0 +1,107 @@
+"""What ``surefoot check`` says about records of repairs."""
+
+from __future__ import annotations
+
+import sys
+import time
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from surefoot.errors import InputError
+from surefoot.options import CheckOptions
+from surefoot.results import counted
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from surefoot.findings.repairs import RepairRecord
+    from surefoot.policies import Policy
+    from surefoot.tasks.python_task import PythonTask
+    from surefoot.tasks.task import Task
+
+
+@dataclass(frozen=True)
+class AcceptedRepair:
+    """A repair of which everything holds. ``not_recomputed`` says why decisions of a policy are
+    those of the record, ``distance_not_recomputed`` the same of the distance.
+    """
+
+    file: Path
+    task: Task | PythonTask
+    record: RepairRecord
+    policy: Policy | None
+    not_recomputed: str | None
+    distance_not_recomputed: str | None
+    seconds: float
+
+    @property
+    def policy_name(self) -> str | None:
+        """The repaired policy."""
+        return str(self.record.content["after"]["name"])
+
+    def proved(self) -> dict[str, Any]:
+        """Return what is proved, as plain data."""
+        content = self.record.content
+        proved = {
+            "accepted": True,
+            "repair": content["repair"],
+            "before": content["before"]["name"],
+            "after": content["after"]["name"],
+            "faults": len(content["faults"]),
+            "any_other": content["any_other"],
+            "distance": content["distance"],
+            "recomputed": self.not_recomputed is None,
+            "distance_recomputed": self.distance_not_recomputed is None,
+        }
+        why = self.not_recomputed or self.distance_not_recomputed
+        return proved if why is None else {**proved, "not_recomputed": why}
+
+    def text(self) -> Text:
+        """Return what is proved, in words."""
+        from rich.text import Text
+
+        proved = self.proved()
+        distance = f"distance {proved['distance']:.4g}"
+        if self.distance_not_recomputed is not None:
+            distance += f" as the record says: {self.distance_not_recomputed}"
+        how = f"{distance}; checked in {self.seconds:,.3f} s"
+        if self.not_recomputed is not None:
+            how += f"; decisions not recomputed: {self.not_recomputed}"
+        gone = "is gone" if proved["faults"] == 1 else "are gone"
+        return Text.assemble(
+            ("repair", "bold green"), f": {counted(proved['faults'], 'fault')} {gone} ({how})"
+        )
+
+
+def checked_repair(
+    record: RepairRecord,
+    file: Path,
+    task: Task | PythonTask,
+    policy: str | None,
+    options: CheckOptions,
+) -> AcceptedRepair:
+    """Return the repair of a file if it is accepted; ``policy`` is the repaired one, if given."""
+    from surefoot.cli.certificate_task import policy_of_finding
+    from surefoot.cli.progress import Progress
+
+    with redirect_stdout(sys.stderr), Progress("checking"):
+        before, why_before = policy_of_finding(record.about("before"), None, task)
+        after, why_after = policy_of_finding(record.about("after"), policy, task)
+        begin = time.perf_counter()
+        distance = record.check(task, before, after, max_seconds=options.max_seconds)
+    why = why_before or why_after
+    return AcceptedRepair(file, task, record, after, why, distance, time.perf_counter() - begin)
+
+
+def repair_in(content: Any, file: Path) -> RepairRecord | None:
+    """Return the record of a repair if this is one; None if it is something else."""
+    if not isinstance(content, dict) or "repair" not in content or "finding" in content:
+        return None
+    from surefoot.findings.repairs import repair_from
+
+    try:
+        return repair_from(content, file)
+    except InputError as error:
+        raise error.at(file=str(file)) from None

@@ -1,0 +1,184 @@
+"""Faults as repair sees them: a state, the actions to take there, and those that must not win.
+
+States and actions become rows and outputs of the policy here: a :class:`Demand` asks that one of
+the ``good`` outputs scores higher than all ``bad`` ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from surefoot import _core
+from surefoot.errors import InputError, Unsupported, quoted
+from surefoot.policies import Policy
+from surefoot.policies.callables import fed
+from surefoot.policies.decisions import ask_core
+from surefoot.results import FaultsResult
+
+Reals = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+Numbers = npt.NDArray[np.int64]
+
+REPAIRABLE = "networks and tree ensembles"
+
+
+@dataclass(frozen=True)
+class FaultDecision:
+    """A guilty decision without its run: in ``state`` the policy takes ``action``; with each of the
+    ``alternatives`` the state is known to be safe.
+    """
+
+    state: Any
+    action: str
+    alternatives: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Demand:
+    """What a state asks for: one of the ``good`` outputs scores higher than each ``bad`` one.
+
+    ``good`` is in the order in which the outputs are worth trying.
+    """
+
+    state: Any
+    row: int
+    good: tuple[int, ...]
+    bad: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Situations:
+    """Packed states with what the policy is fed in each, and which outputs can be decided for."""
+
+    packed: bytes
+    rows: Reals
+    allowed: Flags
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def decisions(self, scores: Reals) -> Numbers:
+        """Return the output that is decided for in each state, the lowest of the best."""
+        best: Numbers = np.where(self.allowed, scores, -np.inf).argmax(axis=1)
+        return best
+
+
+def check_repairable(policy: Policy) -> None:
+    """Raise Unsupported if the policy is of a kind that cannot be repaired."""
+    if policy.model is not None and policy.model.kind in ("network", "trees", "corrected"):
+        return
+    kind = (
+        "it is no learned model" if policy.model is None else f"it is made of {policy.model.kind}"
+    )
+    raise Unsupported(
+        "policy-not-repairable",
+        f"policy {quoted(policy.name)} cannot be repaired: {kind}",
+        hint=f"{REPAIRABLE} can; surefoot export --shield wraps any policy",
+    )
+
+
+def situations(policy: Policy, packed: bytes) -> Situations:
+    """Return packed states as the policy sees them."""
+    assert policy.interface is not None
+    rows = fed(policy.interface, policy.task, packed)
+    return Situations(packed, rows, _allowed(policy, packed, len(rows)))
+
+
+def _allowed(policy: Policy, packed: bytes, count: int) -> Flags:
+    """Return which outputs can be decided for in each state: the applicable ones, or all."""
+    assert policy.interface is not None
+    outputs = policy.interface.outputs
+    if policy.unfiltered:
+        return np.ones((count, len(outputs)), dtype=bool)
+    allowed = np.zeros((count, len(policy.task.actions)), dtype=bool)
+    begin = 0
+
+    def ask_all(_: bytes, applicable: list[list[int]]) -> list[int]:
+        nonlocal begin
+        lengths = np.fromiter(map(len, applicable), dtype=np.int64, count=len(applicable))
+        places = begin + np.repeat(np.arange(len(applicable)), lengths)
+        allowed[places, np.concatenate([np.array(one, dtype=np.int64) for one in applicable])] = 1
+        begin += len(applicable)
+        return [one[0] for one in applicable]
+
+    probe = _core.CallablePolicy(lambda *_: 0, ask_all)
+    ask_core(policy.task, probe.decide_all, policy.task.core, packed)
+    position = {name: number for number, name in enumerate(policy.task.actions)}
+    return allowed[:, np.array([position[name] for name in outputs], dtype=np.int64)]
+
+
+def listed(faults: Any) -> list[Any]:
+    """Return faults one by one, whatever they came in."""
+    if isinstance(faults, FaultsResult):
+        return list(faults.faults)
+    found = list(faults) if isinstance(faults, Iterable) else [faults]
+    for one in found:
+        if not all(hasattr(one, name) for name in ("state", "action", "alternatives")):
+            raise InputError(
+                "not-a-fault",
+                f"{type(one).__name__} is no fault: it has no state, action and alternatives",
+                hint="give find_faults(...), or some of its faults",
+            )
+    return found
+
+
+def demands_of(policy: Policy, faults: Any, *, any_other: bool) -> tuple[list[Demand], Situations]:
+    """Return what the faults ask for, faults in the same state together.
+
+    Raises InputError: ``no-faults``, ``contradictory-faults`` if nothing is left to take in a
+    state, and that of the task if a state or action is not one of its own.
+    """
+    by_state: dict[bytes, list[Any]] = {}
+    for fault in listed(faults):
+        by_state.setdefault(policy.task.packed(fault.state), []).append(fault)
+    if not by_state:
+        raise InputError("no-faults", "there are no faults to repair")
+    where = situations(policy, b"".join(by_state))
+    demands = [
+        _demand(policy, row, policy.task.unpack(packed), some, where.allowed[row], any_other)
+        for row, (packed, some) in enumerate(by_state.items())
+    ]
+    return demands, where
+
+
+def _demand(
+    policy: Policy, row: int, state: Any, faults: list[Any], allowed: Flags, any_other: bool
+) -> Demand:
+    assert policy.interface is not None
+    outputs = policy.interface.outputs
+    guilty = {_known(policy, fault.action) for fault in faults}
+    wanted = set(outputs) - guilty
+    if not any_other:
+        for fault in faults:
+            if fault.alternatives:
+                wanted &= {_known(policy, name) for name in fault.alternatives}
+    can = [number for number in range(len(outputs)) if allowed[number]]
+    good = tuple(number for number in can if outputs[number] in wanted)
+    bad = tuple(
+        number
+        for number in can
+        if (outputs[number] in guilty if any_other else outputs[number] not in wanted)
+    )
+    if not good:
+        names = ", ".join(sorted(map(quoted, guilty)))
+        raise InputError(
+            "contradictory-faults",
+            f"nothing is left to take in state {state}: {names} must not be, and the policy has no "
+            "other applicable action that is known to be safe",
+        )
+    return Demand(state, row, good, bad)
+
+
+def _known(policy: Policy, action: str) -> str:
+    if policy.task.action_number(action) is None:
+        raise InputError(
+            "fault-other-task",
+            f"a fault is about the action {quoted(action)}, which the task does not have",
+            hint="give faults of the same task",
+        )
+    return action
