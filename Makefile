@@ -6,12 +6,12 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/installed
 DEV_STAMP := $(VENV)/dev-installed
 SHIPPED := src/surefoot/policies/shipped
-SOURCES := $(shell find src core bindings -name '*.py' -o -name '*.cc' -o -name '*.h' -o -path '$(SHIPPED)/*') CMakeLists.txt pyproject.toml README.md
+SOURCES := $(shell find src core bindings -name '*.py' -o -name '*.cc' -o -name '*.h' -o -path '$(SHIPPED)/*' -o -path 'src/surefoot/report/page.*') CMakeLists.txt pyproject.toml README.md
 CPP := $(shell find core bindings benchmarks tests -name '*.cc' -o -name '*.h')
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 TASK := domain:one-way-line?packages=6&locations=8&variant=icy-park
 
-.PHONY: demo test lint format bench policies sanitize fuzz clean
+.PHONY: demo test lint format bench policies sanitize fuzz clean browser
 
 demo: $(STAMP)
 	$(BIN)/surefoot domains '$(TASK)'
@@ -24,6 +24,11 @@ demo: $(STAMP)
 
 test: $(DEV_STAMP)
 	$(BIN)/python -m pytest -n 2 tests
+
+# Debian's browser, in which the report is tested; without it those tests are skipped.
+SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
+browser:
+	command -v chromium >/dev/null || { $(SUDO) apt-get update && $(SUDO) apt-get install -y --no-install-recommends chromium; }
 
 lint: $(DEV_STAMP)
 	$(BIN)/ruff check .

@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from surefoot.campaign import Campaign, debug, read_campaign, resume
     from surefoot.certificates import Certificate, read_certificate
     from surefoot.doctor import DoctorReport, examine
     from surefoot.domains import domain
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from surefoot.fuzz import fuzz
     from surefoot.minimise import minimise
     from surefoot.options import (
+        DebugOptions,
         DecideOptions,
         DistillOptions,
         DoctorOptions,
@@ -37,21 +39,28 @@ if TYPE_CHECKING:
         ExploreOptions,
         FaultOptions,
         FuzzOptions,
+        RepairOptions,
         SimulateOptions,
         TrainOptions,
+        VerifyOptions,
     )
     from surefoot.oracles import Oracle, decide
     from surefoot.policies import Policy, load_policy
     from surefoot.policies.callables import batched
     from surefoot.policies.convert import convert
     from surefoot.policies.interface import Interface
-    from surefoot.policies.models import Network, Rules, Trees
+    from surefoot.policies.like import fitted_like
+    from surefoot.policies.models import Corrected, Network, Rules, Trees
+    from surefoot.policies.shield import shield
     from surefoot.policies.writing import write_policy
+    from surefoot.repair import repair
     from surefoot.replay import replay
+    from surefoot.report import write_report
     from surefoot.results import (
         Answer,
         Bug,
         Checkpoint,
+        DebugResult,
         Deviations,
         DistillResult,
         EvaluateResult,
@@ -59,9 +68,11 @@ if TYPE_CHECKING:
         Fault,
         FaultsResult,
         FuzzResult,
+        RepairResult,
         Run,
         SimulateResult,
         TrainResult,
+        VerifyResult,
     )
     from surefoot.simulate import simulate
     from surefoot.tasks import load_task
@@ -83,15 +94,20 @@ if TYPE_CHECKING:
     from surefoot.tasks.task import Task
     from surefoot.train import train
     from surefoot.train.distilling import distill
+    from surefoot.verify import verify
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Answer",
     "Bug",
+    "Campaign",
     "Certificate",
     "CertificateRejected",
     "Checkpoint",
+    "Corrected",
+    "DebugOptions",
+    "DebugResult",
     "DecideOptions",
     "Definition",
     "Description",
@@ -119,6 +135,8 @@ __all__ = [
     "Picture",
     "Policy",
     "PythonTask",
+    "RepairOptions",
+    "RepairResult",
     "Rules",
     "Run",
     "SimulateOptions",
@@ -130,9 +148,12 @@ __all__ = [
     "TrainResult",
     "Trees",
     "Unsupported",
+    "VerifyOptions",
+    "VerifyResult",
     "batched",
     "ceil",
     "convert",
+    "debug",
     "decide",
     "distill",
     "domain",
@@ -141,6 +162,7 @@ __all__ = [
     "explore",
     "find_faults",
     "finding_of",
+    "fitted_like",
     "floor",
     "fuzz",
     "implies",
@@ -151,17 +173,24 @@ __all__ = [
     "maximum",
     "minimise",
     "minimum",
+    "read_campaign",
     "read_certificate",
     "read_finding",
+    "repair",
     "replay",
+    "resume",
+    "shield",
     "sign",
     "simulate",
     "train",
     "truncate",
+    "verify",
     "write_policy",
+    "write_report",
 ]
 
 _NAMES_OF = {
+    "campaign": ("Campaign", "debug", "read_campaign", "resume"),
     "certificates": ("Certificate", "read_certificate"),
     "doctor": ("DoctorReport", "examine"),
     "domains": ("domain",),
@@ -177,20 +206,25 @@ _NAMES_OF = {
     "fuzz": ("fuzz",),
     "minimise": ("minimise",),
     "options": (
-        *("DecideOptions", "DistillOptions", "DoctorOptions"),
+        *("DebugOptions", "DecideOptions", "DistillOptions", "DoctorOptions"),
         *("EvaluateOptions", "ExploreOptions", "FaultOptions", "FuzzOptions", "SimulateOptions"),
-        "TrainOptions",
+        *("RepairOptions", "TrainOptions", "VerifyOptions"),
     ),
     "oracles": ("Oracle", "decide"),
     "policies": ("Policy", "load_policy"),
     "policies.callables": ("batched",),
     "policies.convert": ("convert",),
     "policies.interface": ("Interface",),
-    "policies.models": ("Network", "Rules", "Trees"),
+    "policies.like": ("fitted_like",),
+    "policies.models": ("Corrected", "Network", "Rules", "Trees"),
+    "policies.shield": ("shield",),
     "policies.writing": ("write_policy",),
+    "repair": ("repair",),
     "replay": ("replay",),
+    "report": ("write_report",),
     "results": (
-        *("Answer", "Bug", "Checkpoint", "Deviations", "DistillResult", "EvaluateResult"),
+        *("Answer", "Bug", "Checkpoint", "DebugResult", "Deviations", "DistillResult"),
+        *("EvaluateResult", "RepairResult", "VerifyResult"),
         *("ExploreResult", "Fault", "FaultsResult", "FuzzResult", "Run", "SimulateResult"),
         "TrainResult",
     ),
@@ -206,6 +240,7 @@ _NAMES_OF = {
     "tasks.task": ("Task",),
     "train": ("train",),
     "train.distilling": ("distill",),
+    "verify": ("verify",),
 }
 _MODULE_OF = {name: module for module, names in _NAMES_OF.items() for name in names}
 

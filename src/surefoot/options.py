@@ -218,7 +218,7 @@ class RepairOptions(BudgetOptions):
     """minimal (change existing parameters as little as possible) or penalty (a tree per fault)"""
     any_other: bool = False
     """any other action will do in the state of a fault, not only those known to be safe"""
-    keep: int = 2_000
+    keep: int = 5_000
     """how many states of runs that reach the goal should keep their decision, where possible"""
     margin: float = 0.001
     """how much better the new action must score; grows where rounding eats it up"""
@@ -270,7 +270,7 @@ class DebugOptions(BudgetOptions):
     """how to repair: minimal or penalty"""
     any_other: bool = False
     """any other action will do in the state of a fault, not only those known to be safe"""
-    keep: int = 2_000
+    keep: int = 5_000
     """how many states of runs that reach the goal should keep their decision, where possible"""
     margin: float = 0.001
     """how much better the new action must score"""

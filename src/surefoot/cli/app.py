@@ -10,18 +10,26 @@ from cyclopts.help import DefaultFormatter
 from surefoot import __version__
 from surefoot.cli.check import check
 from surefoot.cli.convert import convert
+from surefoot.cli.debug import debug
 from surefoot.cli.decide import decide
 from surefoot.cli.distill import distill
 from surefoot.cli.doctor import doctor
 from surefoot.cli.domains import domains
 from surefoot.cli.evaluate import evaluate
 from surefoot.cli.explore import explore
+from surefoot.cli.export import export
 from surefoot.cli.faults import faults
 from surefoot.cli.fuzz import fuzz
 from surefoot.cli.minimise import minimise
+from surefoot.cli.repair import repair
 from surefoot.cli.replay import replay
+from surefoot.cli.report import report
+from surefoot.cli.resume import resume
+from surefoot.cli.show import show
 from surefoot.cli.simulate import simulate
+from surefoot.cli.status import status
 from surefoot.cli.train import train
+from surefoot.cli.verify import verify
 
 HELP = """Test, debug and verify learned policies.
 
@@ -68,6 +76,10 @@ app = App(
 )
 for _command in (
     *(doctor, explore, simulate, fuzz, evaluate, decide),
+    *(debug, resume, status, show),
+    *(repair, export),
     *(faults, minimise, replay, check, convert, domains, train, distill),
+    report,
 ):
     app.command(_command)
+app.command(verify)

@@ -1,0 +1,132 @@
+"""The journal of a campaign: a line for each stage that is complete, and none is ever changed.
+
+A line is a JSON object whose last member, ``check``, is a SHA-256 over the check of the line before
+and over this line without it; before the first line stands the SHA-256 of ``campaign.json``. So
+nothing in the middle can change unseen. A line that does not end is one that was being written when
+the process died: it is cut off.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from surefoot.campaign.folder import to_disk
+from surefoot.errors import InputError
+from surefoot.files import file_bytes, parse_line
+from surefoot.loop import check_line
+from surefoot.policies.writing import not_written
+
+NAME = "journal.jsonl"
+_CHECK = re.compile(rb', "check": "([0-9a-f]{64})"\}')
+_CHECK_LENGTH = len(', "check": ""}') + 64
+REMEDY = "put the file back as it was; or remove this line and all lines behind it"
+HINT = f"{REMEDY}: surefoot resume does their work again"
+
+
+@dataclass(frozen=True)
+class Read:
+    """What a journal says: its lines, where the last whole line ends, and that line's check."""
+
+    lines: tuple[dict[str, Any], ...]
+    length: int
+    check: str
+
+
+def read_journal(path: Path, first: str) -> Read:
+    """Return the lines of a journal, without one that does not end. ``first`` is the check before
+    the first line.
+
+    Raises InputError (``campaign-damaged``) if a line is not what was written.
+    """
+    content = file_bytes(path)
+    length = content.rfind(b"\n") + 1
+    lines: list[dict[str, Any]] = []
+    check = first
+    for number, text in enumerate(content[:length].split(b"\n")[:-1], 1):
+        try:
+            check, line = _read_line(text, number, check)
+        except InputError as error:
+            raise InputError(
+                "campaign-damaged", error.message, file=str(path), place=str(number), hint=HINT
+            ) from None
+        lines.append(line)
+    return Read(tuple(lines), length, check)
+
+
+def _read_line(text: bytes, number: int, before: str) -> tuple[str, dict[str, Any]]:
+    """Return check and content of a line. Raises InputError if the check is wrong."""
+    body, end = text[:-_CHECK_LENGTH] + b"}", text[-_CHECK_LENGTH:]
+    found = _CHECK.fullmatch(end)
+    if found is None or found[1].decode() != _check_of(before, body):
+        raise InputError("campaign-damaged", "the check of this line is wrong: it was changed")
+    try:
+        line = parse_line(body.decode(), hint=HINT)
+    except UnicodeDecodeError:
+        raise InputError("campaign-damaged", "this line is not UTF-8 text") from None
+    check_line(line)
+    if line.get("n") != number or not isinstance(line.get("files"), dict):
+        raise InputError("campaign-damaged", "this line has not the number of its place")
+    return found[1].decode(), line
+
+
+def _check_of(before: str, body: bytes) -> str:
+    return hashlib.sha256(before.encode() + body).hexdigest()
+
+
+class Journal:
+    """Adds lines to a journal, each on disk before the next thing happens."""
+
+    def __init__(self, path: Path, read: Read) -> None:
+        self._path = path
+        self._number = len(read.lines)
+        self._length = read.length
+        self._check = read.check
+
+    def append(
+        self, kind: str, content: Mapping[str, Any], files: Mapping[str, str]
+    ) -> dict[str, Any]:
+        """Write a line to the disk and return it. Raises InputError if the disk does not take it:
+        then the journal is as it was before.
+        """
+        line = {"n": self._number + 1, "kind": kind, **content, "files": dict(files)}
+        body = json.dumps(line, default=repr).encode()
+        check = _check_of(self._check, body)
+        self._write(body[:-1] + f', "check": "{check}"}}\n'.encode())
+        self._number, self._check = self._number + 1, check
+        again: dict[str, Any] = json.loads(body)
+        return again
+
+    def _write(self, text: bytes) -> None:
+        try:
+            # Whatever was cut off, or is left of a line that could not be written, goes.
+            flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+            handle = os.open(self._path, flags, 0o666)
+            try:
+                os.ftruncate(handle, self._length)
+                _write_all(handle, text, self._length)
+                os.fsync(handle)
+            except BaseException:
+                with contextlib.suppress(OSError):
+                    os.ftruncate(handle, self._length)
+                raise
+            finally:
+                os.close(handle)
+        except OSError as error:
+            raise not_written(self._path, error) from None
+        if not self._length:
+            to_disk(self._path)  # its name, too
+        self._length += len(text)
+
+
+def _write_all(handle: int, text: bytes, position: int) -> None:
+    done = 0
+    while done < len(text):
+        done += os.pwrite(handle, text[done:], position + done)

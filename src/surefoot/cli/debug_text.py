@@ -1,0 +1,215 @@
+"""What ``debug``, ``resume``, ``status`` and ``show`` print for people about a campaign."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from surefoot.errors import printable
+from surefoot.loop import Numbers, Watch
+from surefoot.results import counted
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from surefoot.cli.progress import Progress
+    from surefoot.results import EvaluateResult, Iteration
+
+STYLES = {"safe": "bold green", "improved": "bold yellow", "stopped": "bold red"}
+COLUMNS = (
+    ("iteration", 9),
+    ("failing", 8),
+    ("new", 6),
+    ("faults", 7),
+    ("trees", 6),
+    ("changed", 8),
+    ("distance", 9),
+    ("kept", 12),
+    ("fuzz", 7),
+    ("faults", 7),
+    ("repair", 7),
+    ("verify", 7),
+    ("", 0),
+)
+Labels = dict[str, tuple[str, ...]]
+
+
+class Shown(Watch):
+    """Prints rounds, row by row, while the loop runs; without a console it only notes progress."""
+
+    def __init__(
+        self, progress: Progress, out: Console | None, directory: Path, labels: Labels
+    ) -> None:
+        self._progress = progress
+        self._out = out
+        self._directory = directory
+        self._labels = labels
+        self._has_head = False
+        self._has_fault = False
+        self._stage = ""
+
+    def stage(self, name: str, iteration: int) -> Numbers | None:
+        """Note what goes on now; numbers follow."""
+        self._stage = f"iteration {iteration}, {name}"
+        self._progress.note(self._stage)
+        return self._tell
+
+    def _tell(self, states: int, done: int, depth: int, memory: int, seconds: float) -> None:
+        size = f", {memory / 1e6:,.0f} MB" if memory else ""
+        self._progress.note(f"{self._stage}: {counted(states, 'state')}{size}")
+
+    def note(self, text: str) -> None:
+        """Note how far the stage is."""
+        self._progress.note(f"{self._stage}: {printable(text)}")
+
+    def evaluated(self, which: str, result: EvaluateResult) -> None:
+        """Print how good the policy is before."""
+        if which == "before":
+            self._print([f"before: {evaluation_text(result.to_dict())}"])
+
+    def found(self, iteration: int, faults: Sequence[Mapping[str, Any]]) -> None:
+        """Print the smallest fault of the first round that has one."""
+        if faults and not self._has_fault:
+            self._has_fault = True
+            self._print(fault_lines(faults[0], self._directory, self._labels))
+
+    def iterated(self, iteration: Iteration) -> None:
+        """Print the row of a round."""
+        head = [] if self._has_head else list(head_lines())
+        self._has_head = True
+        self._print([*head, row_text(iteration.to_dict())])
+
+    def _print(self, lines: Iterator[Any] | Sequence[Any]) -> None:
+        if self._out is not None:
+            with self._progress.aside():
+                for line in lines:
+                    self._out.print(line)
+                self._out.file.flush()
+
+
+# -- rounds ------------------------------------------------------------------------------------
+
+
+def head_lines() -> Iterator[str]:
+    """Yield the head of the table of rounds."""
+    places = sum(width + 1 for _, width in COLUMNS[:8])
+    yield f"{'':{places}}seconds"
+    yield " ".join(f"{name:>{width}}" for name, width in COLUMNS).rstrip()
+
+
+def row_text(one: Mapping[str, Any]) -> str:
+    """Return the row of a round."""
+    seconds = [f"{one['seconds'].get(name, 0.0):,.1f}" for name in _STAGES]
+    is_repaired = one["policy"] is not None
+    kept = f"{one['keep_states'] - one['keep_lost']:,}/{one['keep_states']:,}"
+    repair = [
+        f"{one['trees_added']:,}",
+        f"{one['changed_parameters']:,}",
+        f"{one['distance']:.4g}",
+        kept,
+    ]
+    cells = [
+        str(one["iteration"]),
+        f"{one['unsafe_runs']:,}",
+        f"{one['new_faults']:,}",
+        f"{one['faults']:,}",
+        *(repair if is_repaired else ["-"] * 4),
+        *seconds,
+    ]
+    row = " ".join(f"{cell:>{width}}" for cell, (_, width) in zip(cells, COLUMNS, strict=False))
+    verdict = f"  verified: {printable(one['verdict'])}" if one["verdict"] else ""
+    return row + verdict
+
+
+_STAGES = ("fuzz", "faults", "repair", "verify")
+
+
+# -- faults ------------------------------------------------------------------------------------
+
+
+def fault_lines(fault: Mapping[str, Any], directory: Path, labels: Labels) -> Iterator[Any]:
+    """Yield a fault: where, what may happen, what would be safe, and where its finding is."""
+    from rich.text import Text
+
+    from surefoot.cli.state_text import text_of
+
+    action = printable(fault["action"])
+    state = text_of(fault["state"], labels)
+    yield Text.assemble(("fault", "bold red"), f": {action} in {state}")
+    changed = {
+        name: value
+        for name, value in fault["outcome"].items()
+        if name not in fault["state"] or fault["state"][name] != value
+    }
+    where = text_of(changed, labels) or "(nothing changes)"
+    yield f"  may lead to {where}, which is unsafe"
+    more = [*(["others may be"] if fault["more_unknown"] else [])]
+    instead = ", ".join([*map(printable, fault["alternatives"]), *more])
+    yield f"  safe instead: {instead or 'nobody knows which'}"
+    run = f"a run that fails after {counted(fault['steps'], 'step')}"
+    place = f"step {fault['step'] + 1} of {run}, iteration {fault['iteration']}"
+    yield f"  {place}{_finding_text(fault, directory)}"
+
+
+def _finding_text(fault: Mapping[str, Any], directory: Path) -> str:
+    if fault["finding"] is None:
+        return ""
+    checked = "checked" if fault["checked"] else "unchecked"
+    return f"; {checked}: {printable(str(directory / fault['finding']))}"
+
+
+# -- the end -----------------------------------------------------------------------------------
+
+
+def evaluation_text(result: Mapping[str, Any]) -> str:
+    """Return how good a policy is: ``unsafe 0.1429, goal 0.7738 on 84 start states``."""
+    return (
+        f"unsafe {_unsafe_text(result)}, goal {result['goal_fraction']:.4f}, "
+        f"on {counted(result['starts'], 'start state')}"
+    )
+
+
+def _unsafe_text(result: Mapping[str, Any]) -> str:
+    is_bound = result["exhaustive"] != result["starts"] and result["unsafe"] < result["starts"]
+    return f"{'at least ' if is_bound else ''}{result['unsafe_fraction']:.4f}"
+
+
+def end_lines(campaign: Mapping[str, Any], directory: Path) -> Iterator[Any]:
+    """Yield how a finished campaign ended, and where everything is."""
+    from rich.text import Text
+
+    outcome = str(campaign["outcome"])
+    style = STYLES.get(outcome, "bold yellow")
+    reason = printable(campaign["reason"], 2000)
+    yield Text.assemble((printable(outcome), style), f": {reason}")
+    yield from change_lines(campaign)
+    yield f"policy: {printable(str(directory / campaign['final_policy']))}"
+    yield from _certificate_lines(campaign["verification"], directory)
+    yield f"report: surefoot report {shlex.quote(printable(str(directory)))}"
+
+
+def change_lines(campaign: Mapping[str, Any]) -> Iterator[str]:
+    """Yield how good the policy was before and is after."""
+    before, after, starts = (campaign[name] for name in ("before", "after", "starts"))
+    if before is None:
+        return
+    which = "others than it was debugged on" if starts["disjoint"] else "as it was debugged on"
+    on = f"on {counted(before['starts'], 'start state')}"
+    which = "all there are" if starts["all"] else which
+    later = "" if after is None else f" -> {_unsafe_text(after)}"
+    yield f"unsafe  {_unsafe_text(before)}{later}  {on}, {which}"
+    later = "" if after is None else f" -> {after['goal_fraction']:.4f}"
+    yield f"goal    {before['goal_fraction']:.4f}{later}"
+
+
+def _certificate_lines(said: Mapping[str, Any] | None, directory: Path) -> Iterator[str]:
+    if said is None or said["verdict"] != "safe":
+        return
+    why = "" if said["why_unchecked"] is None else f" ({printable(said['why_unchecked'])})"
+    checked = "checked" if said["checked"] else f"not checked{why}"
+    if said["certificate"] is None:
+        yield f"certificate: none{why}"
+    else:
+        yield f"certificate: {printable(str(directory / said['certificate']))}, {checked}"

@@ -1,0 +1,73 @@
+"""``surefoot resume``."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import redirect_stdout
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from surefoot.cli.arguments import Json, TaskArguments, checked_options
+from surefoot.errors import InputError, printable
+from surefoot.options import BudgetOptions
+
+Directory = Annotated[Path, Parameter(name="DIR", help="the directory of a campaign")]
+OtherTask = Annotated[
+    str | None,
+    Parameter(name="TASK", help="the task, needed if the campaign's is FILE.py:NAME"),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CampaignArguments(BudgetOptions):
+    """What every command takes."""
+
+    max_seconds: float = BudgetOptions.max_seconds
+    """not needed here: the campaign has its own"""
+    memory_mb: int = BudgetOptions.memory_mb
+    """not needed here: the campaign has its own"""
+    seed: int = 0
+    """not needed here: the campaign has its own"""
+
+
+def resume(
+    directory: Directory,
+    task: OtherTask = None,
+    /,
+    *,
+    options: Annotated[CampaignArguments, Parameter(name="*")] = CampaignArguments(),  # noqa: B008
+    json: Json = False,
+    task_arguments: Annotated[TaskArguments, Parameter(name="*")] = TaskArguments(),  # noqa: B008
+) -> int:
+    """Go on with a campaign that was interrupted.
+
+    The result is the same as if it had not been: what was done is not done again,
+    and the rest is done as it would have been. Seconds that were used before count.
+    Task, policy and version of Surefoot must be those that it began with. A campaign
+    that is finished is shown again.
+    Exit codes are those of surefoot debug.
+
+    For example:
+      surefoot resume debugged
+    """
+    from surefoot.cli.debug import Job
+    from surefoot.cli.progress import Progress
+
+    options = checked_options(options)
+    with redirect_stdout(sys.stderr), Progress("reading the campaign"):
+        from surefoot.campaign.given import read_given, task_of
+        from surefoot.campaign.running import go_on
+
+        if task is None and task_arguments.given():
+            name = next(iter(task_arguments.given())).replace("_", "-")
+            raise InputError("bad-option", f"--{name} belongs to a task", hint="give the TASK")
+        given = read_given(directory)
+        loaded = task_of(given, None if task is None else task_arguments.load(task))
+    policy = printable(given.content["policy"]["name"])
+    title = f"{printable(loaded.name)}, policy {policy}"
+    job = Job("resume", loaded, directory, title, is_json=json)
+    said = {**asdict(options), "directory": str(directory), "task": task, **task_arguments.given()}
+    return job.run(lambda watch: go_on(directory, loaded, watch), said)

@@ -1,0 +1,170 @@
+"""``surefoot show``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from surefoot.cli.arguments import Json, TaskArguments, checked_options
+from surefoot.cli.policy_arguments import PolicyArguments
+from surefoot.cli.replay import OtherTask, ReplayArguments
+from surefoot.errors import printable
+from surefoot.results import counted
+
+if TYPE_CHECKING:
+    from surefoot.cli.run_text import Choice, Draw
+    from surefoot.findings import Finding
+    from surefoot.policies import Policy
+    from surefoot.results import Run
+
+SHOWN_FAULTS = 20
+What = Annotated[
+    Path, Parameter(name="WHAT", help="the directory of a campaign, or the file of a finding")
+]
+
+
+def show(
+    what: What,
+    task: OtherTask = None,
+    /,
+    *,
+    policy: Annotated[PolicyArguments, Parameter(name="*")] = PolicyArguments(),  # noqa: B008
+    options: Annotated[ReplayArguments, Parameter(name="*")] = ReplayArguments(),  # noqa: B008
+    json: Json = False,
+    task_arguments: Annotated[TaskArguments, Parameter(name="*")] = TaskArguments(),  # noqa: B008
+) -> int:
+    """Show the faults of a campaign, or the run of a finding step by step.
+
+    Of a campaign the smallest faults come first. Of a finding: the fault with the
+    safe alternatives, then the run; below each step stand the actions that were
+    applicable, with their scores, and a picture where the task has one. Task and
+    policy are those that the finding names.
+
+    For example:
+      surefoot show debugged
+      surefoot show debugged/findings/fault-2c26b46b68ffc68f.json
+    """
+    options = checked_options(options)
+    if what.is_dir():
+        return _show_campaign(what, is_json=json)
+    from surefoot.cli.progress import Progress
+
+    with redirect_stdout(sys.stderr), Progress("reading the finding"):
+        from surefoot.cli.replay import policy_of, task_of
+        from surefoot.findings import read_finding
+
+        found = read_finding(what)
+        loaded = task_of(found, task, task_arguments, must_be_same=True)
+        who = policy_of(found, loaded, policy, seed=options.seed, must_be_same=True)
+        shown = _Shown(found, who)
+    if json:
+        from surefoot.cli.output import json_text
+
+        print(json_text(shown.document()))
+    else:
+        shown.print()
+    return 0
+
+
+# -- a campaign --------------------------------------------------------------------------------
+
+
+def _show_campaign(directory: Path, *, is_json: bool) -> int:
+    from surefoot.campaign import read_campaign
+    from surefoot.cli.output import console, json_text
+
+    campaign = read_campaign(directory)
+    content = campaign.to_dict()
+    if is_json:
+        names = ("surefoot", "task", "policy", "state", "outcome", "faults")
+        shown = {name: content[name] for name in names}
+        print(json_text({**shown, "command": "show", "directory": str(directory)}))
+        return 0
+    out = console()
+    for line in _campaign_lines(content, directory):
+        out.print(line)
+    return 0
+
+
+def _campaign_lines(content: dict[str, Any], directory: Path) -> Iterator[Any]:
+    from rich.text import Text
+
+    from surefoot.cli.debug_text import fault_lines
+
+    task, policy = printable(content["task"]["name"]), printable(content["policy"]["name"])
+    yield Text(f"{task}, policy {policy}", style="bold")
+    faults = content["faults"]
+    for fault in faults[:SHOWN_FAULTS]:
+        yield from fault_lines(fault, directory, {})
+    if len(faults) > SHOWN_FAULTS:
+        yield f"... and {len(faults) - SHOWN_FAULTS:,} more, see --json"
+    ended = content["outcome"] or content["state"]
+    yield f"{counted(len(faults), 'fault')}; the campaign: {printable(ended)}"
+
+
+# -- a finding ---------------------------------------------------------------------------------
+
+
+class _Shown:
+    """A finding with what there was to choose from in each step."""
+
+    def __init__(self, finding: Finding, policy: Policy) -> None:
+        from surefoot.cli.run_text import choices_of
+
+        self._finding = finding
+        self._policy = policy
+        self._run: Run = finding.run(policy.task)
+        self._choices: list[Choice] = choices_of(policy, self._run)
+
+    def document(self) -> dict[str, Any]:
+        """Return the finding as plain data, its certificates left out."""
+        from surefoot.cli.simulate import _explained
+
+        content = {k: v for k, v in self._finding.to_dict().items() if k != "certificates"}
+        run = _explained(self._policy, self._run, self._draw())
+        return {**content, "command": "show", "run": run}
+
+    def _draw(self) -> Draw | None:
+        from surefoot.cli.run_text import picture_text
+
+        task = self._policy.task
+        return None if getattr(task, "draw", None) is None else picture_text(task)
+
+    def print(self) -> None:
+        """Print the fault, and the run step by step."""
+        from rich.text import Text
+
+        from surefoot.cli.output import console
+        from surefoot.cli.run_text import head_of, lines_of
+        from surefoot.cli.state_text import labels_of
+
+        out = console()
+        task = self._policy.task
+        said = self._finding.content["policy"]["name"]
+        out.print(Text(f"{printable(task.name)}, policy {printable(said)}", style="bold"))
+        for line in self._about_lines():
+            out.print(line)
+        out.print(head_of(self._run))
+        lines = lines_of(self._run, labels_of(task), self._choices, self._draw())
+        print("\n".join(lines))
+
+    def _about_lines(self) -> Iterator[Any]:
+        """Yield what is wrong on the run."""
+        from rich.text import Text
+
+        about, kind = self._finding.about, self._finding.kind
+        if kind == "run":
+            return
+        step = about["step"]
+        action = printable(about["action"]) if kind == "fault" else "a safe state"
+        where = f": {action}, at step {step + 1} of {counted(self._finding.steps, 'step')}"
+        yield Text.assemble((kind, "bold red"), where)
+        if kind == "fault":
+            names = [printable(str(name)) for name in about["alternatives"]]
+            more = ["others may be"] if about.get("more_unknown") is True else []
+            yield f"  safe instead: {', '.join([*names, *more])}"

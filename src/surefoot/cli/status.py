@@ -1,0 +1,83 @@
+"""``surefoot status``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from surefoot.cli.arguments import Json, checked_options
+from surefoot.cli.resume import CampaignArguments, Directory
+from surefoot.errors import printable
+from surefoot.results import counted
+
+if TYPE_CHECKING:
+    from surefoot.campaign import Campaign
+
+SHOWN_ITERATIONS = 12
+
+
+def status(
+    directory: Directory,
+    /,
+    *,
+    options: Annotated[CampaignArguments, Parameter(name="*")] = CampaignArguments(),  # noqa: B008
+    json: Json = False,
+) -> int:
+    """Tell how far a campaign is, also while it runs.
+
+    Exit code 0, whatever the campaign found.
+
+    For example:
+      surefoot status debugged
+      surefoot status debugged --json
+    """
+    from surefoot.campaign import read_campaign
+    from surefoot.cli.output import console, json_text
+
+    checked_options(options)
+    campaign = read_campaign(directory)
+    if json:
+        print(json_text({**campaign.to_dict(), "command": "status"}))
+        return 0
+    out = console()
+    for line in _lines(campaign, directory):
+        out.print(line)
+    return 0
+
+
+def _lines(campaign: Campaign, directory: Path) -> Iterator[Any]:
+    from rich.text import Text
+
+    from surefoot.cli.debug_text import change_lines, end_lines, head_lines, row_text
+
+    content = campaign.to_dict()
+    task, policy = printable(content["task"]["name"]), printable(content["policy"]["name"])
+    yield Text(f"{task}, policy {policy}", style="bold")
+    yield f"{content['state']}, {content['seconds']:,.1f} s used; {_limit_text(content)}"
+    rounds = content["iterations"]
+    if rounds:
+        yield from head_lines()
+    if len(rounds) > SHOWN_ITERATIONS:
+        yield f"... {len(rounds) - SHOWN_ITERATIONS:,} more before these"
+    yield from map(row_text, rounds[-SHOWN_ITERATIONS:])
+    yield f"{counted(len(content['faults']), 'fault')} so far: surefoot show {_place(directory)}"
+    if content["state"] == "finished":
+        yield from end_lines(content, directory)
+        return
+    yield from change_lines(content)
+    if content["state"] == "interrupted":
+        yield f"go on: surefoot resume {_place(directory)}"
+
+
+def _limit_text(content: dict[str, Any]) -> str:
+    options = content["options"]
+    return f"at most {options['max_seconds']:,g} s and {counted(options['iterations'], 'repair')}"
+
+
+def _place(directory: Path) -> str:
+    import shlex
+
+    return shlex.quote(printable(str(directory)))

@@ -1,0 +1,263 @@
+"""``surefoot verify``."""
+
+from __future__ import annotations
+
+import sys
+import time
+from contextlib import redirect_stdout
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from surefoot.cli.arguments import Json, TaskArguments, TaskSource, checked_options
+from surefoot.cli.policy_arguments import PolicyArguments
+from surefoot.errors import CertificateRejected, InputError, OutOfBudget, printable
+from surefoot.options import VerifyOptions, check_word
+from surefoot.results import counted
+
+if TYPE_CHECKING:
+    from surefoot.cli.checking import Checking, Evidence
+    from surefoot.policies import Policy
+    from surefoot.results import VerifyResult
+
+EXIT_CODES = {"safe": 0, "unsafe": 1, "unknown": 4}
+STYLES = {"safe": "bold green", "unsafe": "bold red", "unknown": "bold yellow"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvidenceArguments:
+    """What to do with the evidence for the verdict."""
+
+    certificate: Annotated[Path | None, Parameter(name="--certificate")] = None
+    """keep the certificate of a safe policy in this file, for surefoot check"""
+    out: Annotated[Path | None, Parameter(name=("--out", "-o"))] = None
+    """keep a finding of the failing run in this directory"""
+    check_seconds: float = 10.0
+    """print the verdict as unchecked if checking its evidence takes longer"""
+    no_check: Annotated[bool, Parameter(name="--no-check", show_default=False)] = False
+    """print the verdict as unchecked"""
+
+    def seconds(self) -> float | None:
+        """Return how long to check, None for not at all. Raises InputError for a bad value."""
+        from surefoot.cli.checking import seconds_to_check
+
+        return seconds_to_check(self.check_seconds, no_check=self.no_check)
+
+    def checking(self) -> Checking:
+        """Return how the finding of a failing run is treated."""
+        from surefoot.cli.checking import Checking
+
+        return Checking(self.seconds(), self.out, unchecked=Path("surefoot-findings"))
+
+    def given(self) -> dict[str, Any]:
+        """Return the choice as plain data."""
+        paths = {"certificate": self.certificate, "out": self.out}
+        return {**asdict(self), **{name: p and str(p) for name, p in paths.items()}}
+
+
+@dataclass(frozen=True)
+class Verified:
+    """A verdict, and what became of its evidence. ``checked`` is None where there is none."""
+
+    result: VerifyResult
+    checked: bool | None = None
+    file: Path | None = None
+    missing: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        content = {**self.result.to_dict(), "checked": self.checked}
+        name = "certificate" if self.result.verdict == "safe" else "finding"
+        if self.file is not None:
+            content[name] = str(self.file)
+        if self.missing is not None:
+            content[f"{name}_missing"] = self.missing
+        return content
+
+
+def verify(
+    task: TaskSource,
+    /,
+    *,
+    policy: Annotated[PolicyArguments, Parameter(name="*")] = PolicyArguments(),  # noqa: B008
+    options: Annotated[VerifyOptions, Parameter(name="*")] = VerifyOptions(),  # noqa: B008
+    evidence: Annotated[EvidenceArguments, Parameter(name="*")] = EvidenceArguments(),  # noqa: B008
+    json: Json = False,
+    task_arguments: Annotated[TaskArguments, Parameter(name="*")] = TaskArguments(),  # noqa: B008
+) -> int:
+    """Prove that no run of a policy fails, or show a shortest one that does.
+
+    Looks at everything that the policy can reach from all start states. Where these
+    are infinitely many, or do not fit, a sample is looked at, and the verdict is
+    never safe. A failing run, and the certificate of a safe policy, are checked by
+    independent code before they are printed; --certificate and -o keep them.
+    Exit code 0 if the policy is safe, 1 if a run fails, 4 if neither is known.
+
+    For example:
+      surefoot verify truck.jani --property safety.jani --policy truck.onnx
+      surefoot verify "domain:one-way-line?packages=3&locations=4" --policy first
+      surefoot verify truck.jani --policy truck.ubj --certificate safe.jsonl
+    """
+    from surefoot.cli.output import document, json_text
+    from surefoot.cli.progress import Progress
+
+    policy.check_given()
+    options = _checked(options, evidence)
+    with redirect_stdout(sys.stderr), Progress("reading the task"):
+        loaded = task_arguments.load(task)
+        who = policy.load(loaded, seed=options.seed)
+        evidence.checking().prepare()
+    begin = time.perf_counter()
+    found = _verified(who, options, evidence)
+    if json:
+        content = document(
+            "verify",
+            loaded,
+            policy=who.name,
+            policy_sha256=who.sha256,
+            options={
+                **asdict(options),
+                **policy.given(),
+                **evidence.given(),
+                **task_arguments.given(),
+            },
+            seed=options.seed,
+            seconds=time.perf_counter() - begin,
+            result={key: value for key, value in found.to_dict().items() if key != "seconds"},
+        )
+        print(json_text(content))
+    else:
+        _print(who, found)
+    return EXIT_CODES[found.result.verdict]
+
+
+def _checked(options: VerifyOptions, evidence: EvidenceArguments) -> VerifyOptions:
+    """Return the options. Raises InputError for a bad one, before anything is read."""
+    from surefoot.verify import METHODS
+    from surefoot.verify.certificate import check_place
+
+    options = checked_options(options)
+    check_word("--method", options.method, tuple(METHODS))
+    for name in ("starts", "workers", "max_states"):
+        if getattr(options, name) == 0:
+            option = "--" + name.replace("_", "-")
+            raise InputError("bad-option", f"{option} must be at least 1")
+    if evidence.certificate is not None:
+        check_place(evidence.certificate)
+    evidence.seconds()
+    return options
+
+
+# -- the evidence ------------------------------------------------------------------------------
+
+
+def _verified(policy: Policy, options: VerifyOptions, evidence: EvidenceArguments) -> Verified:
+    """Return the verdict, with its evidence checked and kept as it was asked for."""
+    from surefoot.cli.progress import Progress
+    from surefoot.verify import verify as run
+
+    wanted: bool | Path = evidence.certificate or evidence.seconds() is not None
+    with redirect_stdout(sys.stderr), Progress("verifying") as progress:
+        result = run(
+            policy.task, policy, options=options, progress=progress.explored, certificate=wanted
+        )
+    with redirect_stdout(sys.stderr), Progress("checking the evidence"):
+        if result.verdict == "unsafe":
+            kept = _finding(policy, result, evidence.checking())
+            return Verified(result, kept.checked, kept.file, kept.missing)
+        if result.verdict == "safe":
+            return _certified(result, evidence)
+    return Verified(result)
+
+
+def _finding(policy: Policy, result: VerifyResult, checking: Checking) -> Evidence:
+    from surefoot.findings import finding_of
+
+    assert result.run is not None
+    return checking.evidence(finding_of(policy.task, policy, result.run))
+
+
+def _certified(result: VerifyResult, evidence: EvidenceArguments) -> Verified:
+    """Return the verdict ``safe`` with whether the checker accepts it. Raises
+    CertificateRejected if it does not.
+    """
+    from surefoot.cli.checking import OUR_BUG
+
+    certificate, seconds = result.certificate, evidence.seconds()
+    if certificate is None or certificate.path is None:
+        missing = None if certificate is None else certificate.missing
+        return Verified(result, checked=False, missing=missing)
+    checked = seconds is not None
+    try:
+        if checked:
+            certificate.check(max_seconds=seconds)
+    except OutOfBudget:
+        checked = False
+    except CertificateRejected as error:
+        raise CertificateRejected(error.code, error.message, hint=OUR_BUG) from None
+    return Verified(result, checked, evidence.certificate)
+
+
+# -- text --------------------------------------------------------------------------------------
+
+
+def _print(policy: Policy, found: Verified) -> None:
+    from rich.text import Text
+
+    from surefoot.cli.output import console
+
+    out = console()
+    result = found.result
+    name = f"{printable(policy.task.name)}, policy {printable(policy.name)}"
+    out.print(Text(name, style="bold"))
+    if result.run is not None:
+        _print_run(policy, result)
+    out.print(Text.assemble((result.verdict, STYLES[result.verdict]), _why(result)))
+    which = "all there are" if result.all_starts else _SAMPLE
+    out.print(f"starts  {result.starts:,}, {which}")
+    depth = f"up to {counted(result.depth, 'step')} from a start state"
+    out.print(f"states  {result.states:,}, {depth}, in {result.seconds:,.3f} s")
+    for line in _evidence_lines(found):
+        out.print(line)
+
+
+_SAMPLE = "not all of them: nothing is proved for the others"
+
+
+def _print_run(policy: Policy, result: VerifyResult) -> None:
+    from surefoot.cli.output import console
+    from surefoot.cli.run_text import head_of, lines_of
+    from surefoot.cli.state_text import labels_of
+
+    assert result.run is not None
+    where = "" if result.all_starts else " from these start states"
+    console().print(head_of(result.run, f", none{where} is shorter"))
+    print("\n".join(lines_of(result.run, labels_of(policy.task))), end="\n\n")
+
+
+def _why(result: VerifyResult) -> str:
+    if result.verdict == "safe":
+        return ": no run of the policy fails"
+    if result.verdict == "unsafe":
+        which = "" if result.all_starts else " of those looked at"
+        return f": a run from a start state{which} fails"
+    return f": {printable(result.reason or '')}"
+
+
+def _evidence_lines(found: Verified) -> list[str]:
+    """Return whether the evidence was checked, and where it is."""
+    if found.checked is None:
+        return []
+    is_safe = found.result.verdict == "safe"
+    what = "certificate" if is_safe else "run"
+    size = f" of {counted(found.result.states, 'state')}" if is_safe else ""
+    lines = [f"checked: the {what}{size} was accepted"]
+    if not found.checked:
+        why = found.missing or "--check-seconds gives it more time"
+        lines = [f"not checked: the {what}{size} ({printable(why)})"]
+    if found.file is not None:
+        file = printable(str(found.file))
+        lines.append(f"it is in {file}: surefoot check {file} checks it")
+    return lines

@@ -1,0 +1,330 @@
+"""The rounds of the loop, and how it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from surefoot.errors import InputError, OutOfBudget
+from surefoot.findings import run_from
+from surefoot.loop import stages
+from surefoot.loop.known import KnownFault, read_known
+from surefoot.loop.lines import evaluation_of, iterations_of
+from surefoot.loop.stages import Analysis, Made, Stage
+from surefoot.loop.starts import Starts, make_starts, more_starts
+from surefoot.loop.store import Line, Store
+from surefoot.loop.watching import Numbers, Watch
+from surefoot.options import DebugOptions
+from surefoot.policies import Policy
+from surefoot.results import EvaluateResult, Iteration, counted
+
+ORIGINAL = 0  # the number of the policy before any repair
+LEAST_SECONDS = 10.0  # for what takes place also when the time is used up
+SAFE, STOPPED, OPEN = "safe", "stopped", "open"
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How the loop ended: its outcome and why, and which policy is the final one.
+
+    ``policy`` is the number of the round that made it; 0 is the policy as it was.
+    """
+
+    outcome: str
+    reason: str
+    policy: int
+    file: str | None
+    starts: Starts
+    before: EvaluateResult
+    after: EvaluateResult
+    iterations: tuple[Iteration, ...]
+    faults: tuple[KnownFault, ...]
+
+
+class _End(Exception):
+    """There are no more rounds. ``kind`` is ``safe``, ``stopped``, or ``open``: whether that is
+    improved or unknown, the evaluation will say.
+    """
+
+    def __init__(self, kind: str, reason: str) -> None:
+        super().__init__(reason)
+        self.kind = kind
+        self.reason = reason
+
+
+@dataclass
+class Loop:
+    """Fuzz, find faults, repair, again, and verify: until nothing new is found.
+
+    Everything that a stage finds goes to the store, and the loop goes on from what it reads there.
+    So it does not matter how often it was interrupted.
+    """
+
+    original: Policy
+    options: DebugOptions
+    store: Store
+    watch: Watch = field(default_factory=Watch)
+    _lines: list[Line] = field(default_factory=list)
+    _faults: list[KnownFault] = field(default_factory=list)
+    _policies: dict[int, str] = field(default_factory=dict)  # of rounds, where they are
+    _unsafe_runs: dict[int, int] = field(default_factory=dict)  # of policies, by the same number
+    _keep: list[Any] | None = None
+
+    def run(self) -> Ended:
+        """Return how the loop ends."""
+        starts = self._starts()
+        before = self._evaluated("before", self.original, starts)
+        try:
+            policy = self.original
+            while True:
+                policy = self._round(policy, starts)
+        except _End as end:
+            line = self._ended(end)
+        self._tell_round()
+        best = line["best"]
+        final = self.original if best == ORIGINAL else self.store.policy(self._policies[best])
+        after = self._evaluated("after", final, starts)
+        outcome = line["end"] if line["end"] != OPEN else self._open_outcome(best, before, after)
+        return Ended(
+            outcome=outcome,
+            reason=line["reason"],
+            policy=best,
+            file=self._policies.get(best),
+            starts=starts,
+            before=before,
+            after=after,
+            iterations=tuple(iterations_of(self._lines)),
+            faults=tuple(self._faults),
+        )
+
+    # -- lines ---------------------------------------------------------------------------------
+
+    def _stage(self, kind: str, name: str, work: Callable[[Stage], Made], **same: Any) -> Line:
+        """Return the line of a stage: the one from before, or else what ``work`` makes.
+
+        ``same`` are members by which the line from before is known to be this one.
+        """
+        known = self.store.next()
+        if known is None:
+            numbers = self.watch.stage(name, self._number)
+            content, files = work(self._given(numbers, kind))
+            line = self.store.record(kind, content, files)
+        elif known["kind"] == "end" and kind not in ("begin", "before", "after", "end"):
+            raise _End(known["end"], known["reason"])
+        else:
+            if known["kind"] != kind or any(known.get(key) != same[key] for key in same):
+                raise InputError(
+                    "campaign-damaged",
+                    f"the journal has {known['kind']} where {kind} is due",
+                    place=str(known.get("n")),
+                )
+            line = self.store.take()
+        self._lines.append(line)
+        return line
+
+    def _given(self, numbers: Numbers | None, kind: str) -> Stage:
+        left, reserved = self.options.max_seconds - self.store.seconds, self._evaluation_seconds()
+        if kind in ("begin", "before", "end", "after"):
+            left = max(left, LEAST_SECONDS, 2 * reserved)
+        elif (left := left - reserved) <= 0:  # there is one more evaluation to come
+            raise _End(OPEN, "ran out of seconds")
+        return Stage(self.options, self.store, left, numbers, self.watch.note)
+
+    def _evaluation_seconds(self) -> float:
+        """Return how long the evaluation before the first round took."""
+        return sum(float(line["seconds"].get("evaluate", 0.0)) for line in self._lines)
+
+    @property
+    def _number(self) -> int:
+        """Which round this is, from 1."""
+        return len(self._policies) + 1
+
+    # -- stages --------------------------------------------------------------------------------
+
+    def _starts(self) -> Starts:
+        made: list[Starts] = []
+
+        def work(stage: Stage) -> Made:
+            made.append(self._made_starts(stage.left_seconds))
+            return {"starts": made[0].to_dict(), "seconds": {}}, []
+
+        line = self._stage("begin", "drawing start states", work)
+        if made:
+            return made[0]
+        again = self._made_starts(LEAST_SECONDS, are_all=line["starts"]["all"])
+        if again.to_dict() != line["starts"]:
+            raise InputError("campaign-other-task", "the start states are others than before")
+        return again
+
+    def _made_starts(self, seconds: float, *, are_all: bool | None = None) -> Starts:
+        task, most = self.original.task, max(seconds, LEAST_SECONDS)
+        return make_starts(task, self.options, max_seconds=most, are_all=are_all)
+
+    def _evaluated(self, which: str, policy: Policy, starts: Starts) -> EvaluateResult:
+        line = self._stage(
+            which, f"evaluating {which}", lambda stage: stages.evaluation(policy, starts, stage)
+        )
+        result = evaluation_of(line)
+        self.watch.evaluated(which, result)
+        return result
+
+    def _round(self, policy: Policy, starts: Starts) -> Policy:
+        """Return the policy of the next round. Raises _End if there is none."""
+        number = self._number
+        found = self._look(policy, starts)
+        if not found["new_faults"]:
+            self._check_settled(found)
+            run = self._failing_run(policy)
+            found = self._look_at(policy, run, starts)
+            if not found["new_faults"]:
+                self._check_settled(found)
+                raise _End(OPEN, "a fault that was repaired is there again")
+        if number > self.options.iterations:
+            raise _End(OPEN, f"stopped after {counted(self.options.iterations, 'repair')}")
+        repaired = self._repaired(policy)
+        self._tell_round()
+        return repaired
+
+    def _look(self, policy: Policy, starts: Starts) -> Line:
+        def work(stage: Stage) -> Made:
+            runs = stages.fuzzed(policy, starts.debugging, stage)
+            deeper = stages.deeper(policy, starts.debugging, stage) if runs.failing else []
+            numbers = self.watch.stage("looking for faults", self._number)
+            return self._analysis(policy, replace(stage, numbers=numbers)).of_runs(runs, deeper)
+
+        line = self._stage("faults", "fuzzing", work, iteration=self._number, **{"from": "fuzz"})
+        if line["runs"] == len(starts.debugging):
+            self._unsafe_runs[self._number - 1] = line["unsafe_runs"]
+        self._keep_faults(line)
+        return line
+
+    def _look_at(self, policy: Policy, run: Any, starts: Starts) -> Line:
+        """Look at the run of verification. Where there are more start states than those to debug
+        on, others are tried, too: verification shows one run only, and takes long.
+        """
+
+        def work(stage: Stage) -> Made:
+            task, seed = policy.task, self.options.seed
+            more = more_starts(task, self.options, starts, seed=seed + self._number)
+            others = stages.fuzzed(policy, more, stage) if more else None
+            return self._analysis(policy, stage).of_run(run, others)
+
+        line = self._stage(
+            "faults",
+            "looking for faults",
+            work,
+            iteration=self._number,
+            **{"from": "verify"},
+        )
+        self._keep_faults(line)
+        return line
+
+    def _analysis(self, policy: Policy, stage: Stage) -> Analysis:
+        seen = frozenset(fault.key for fault in self._faults)
+        return Analysis(policy, self._number, seen, stage)
+
+    def _keep_faults(self, line: Line) -> None:
+        """Take the faults of a line over, as they stand in its file."""
+        if line["faults"] is None:
+            return
+        path, task = self.store.path(line["faults"]), self.original.task
+        new = read_known(path, task, line["iteration"], line["findings"])
+        self._faults += new
+        self.watch.found(line["iteration"], [fault.to_dict() for fault in new])
+
+    def _check_settled(self, found: Line) -> None:
+        """Raise _End if runs fail for another reason than a fault, or nobody knows why."""
+        if found["unavoidable"]:
+            raise _End(STOPPED, "a failing run begins in a state from where no policy is safe")
+        if found["undecided"]:
+            runs, why = counted(found["undecided"], "failing run"), found["why_undecided"]
+            raise _End(OPEN, f"nobody knows which decision is the fault on {runs} ({why})")
+        if found["is_cut"]:
+            raise _End(OPEN, "ran out of seconds or memory before all runs were looked at")
+        if found["from"] == "fuzz" and found["unsafe_runs"]:
+            raise _End(OPEN, "a fault that was repaired is there again")
+
+    def _failing_run(self, policy: Policy) -> Any:
+        """Return the run that verification finds. Raises _End if it finds none."""
+        if self.options.verify == "none":
+            raise _End(OPEN, "no failing run was found; not verified, as asked for")
+        line = self._stage(
+            "verify",
+            "verifying",
+            lambda stage: stages.verified(policy, self._number, stage),
+            iteration=self._number,
+        )
+        result = line["result"]
+        if result["verdict"] == "safe":
+            raise _End(SAFE, f"no run fails from {_starts_text(result)}")
+        if result["verdict"] == "unknown":
+            raise _End(OPEN, f"no failing run was found; not verified: {result['reason']}")
+        return run_from(result.get("run"), policy.task)
+
+    def _repaired(self, policy: Policy) -> Policy:
+        """Return the policy in which all faults are repaired. It comes from the one of the round
+        before, not from the original: what that one does well stays as it is.
+        """
+        number = self._number
+
+        def work(stage: Stage) -> Made:
+            try:
+                keep = self._kept_decisions(policy)
+                return stages.repaired(policy, self._faults, keep, number, stage)
+            except OutOfBudget as error:
+                raise _End(OPEN, f"repair: {error.message}") from None
+            except InputError as error:
+                if error.code != "contradictory-faults":
+                    raise
+                raise _End(OPEN, f"repair: {error.message}") from None
+
+        line = self._stage("repair", "repairing", work, iteration=number)
+        self._policies[number] = line["policy"]
+        return self.store.policy(line["policy"])
+
+    def _kept_decisions(self, policy: Policy) -> list[Any]:
+        """Return decisions to keep: those on goal runs of the original policy, drawn once, and
+        those on goal runs of the policy that is repaired.
+        """
+        from surefoot.repair import draw_keep_states
+
+        how = self.options
+        if self._keep is None:
+            self._keep = list(draw_keep_states(self.original, how.keep, seed=how.seed))
+        if policy is self.original or not how.keep:
+            return self._keep
+        return [*self._keep, *draw_keep_states(policy, how.keep, seed=how.seed)]
+
+    # -- the end -------------------------------------------------------------------------------
+
+    def _ended(self, end: _End) -> Line:
+        best = self._number - 1 if end.kind == SAFE else self._best()
+        content = {"end": end.kind, "reason": end.reason, "best": best, "seconds": {}}
+        line = self._stage("end", "ending", lambda stage: (content, []))
+        if line["best"] != ORIGINAL and line["best"] not in self._policies:
+            raise InputError("campaign-damaged", "the best policy is none of the rounds'")
+        return line
+
+    def _best(self) -> int:
+        """Return the policy with the fewest failing runs: the latest of them."""
+        if not self._unsafe_runs:
+            return ORIGINAL
+        return min(self._unsafe_runs, key=lambda number: (self._unsafe_runs[number], -number))
+
+    def _tell_round(self) -> None:
+        rounds = iterations_of(self._lines)
+        if rounds:
+            self.watch.iterated(rounds[-1])
+
+    def _open_outcome(self, best: int, before: EvaluateResult, after: EvaluateResult) -> str:
+        """Return whether something got better, where nothing was proved."""
+        is_clean = self._unsafe_runs.get(best) == 0 and after.unsafe == before.unsafe
+        is_better = after.unsafe < before.unsafe or is_clean
+        return "improved" if best != ORIGINAL and is_better else "unknown"
+
+
+def _starts_text(result: Line) -> str:
+    which = "all " if result["all_starts"] else ""
+    text = counted(result["states"], "state")
+    return f"{which}{counted(result['starts'], 'start state')}; the policy reaches {text}"

@@ -1,0 +1,338 @@
+"""The stages of a round, each of which returns what its line says."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from surefoot.certificates import write_pieces
+from surefoot.errors import OutOfBudget, Unsupported
+from surefoot.evaluate import evaluate
+from surefoot.faults import FaultFinder
+from surefoot.findings import Finding, finding_of
+from surefoot.fuzz import fuzz_packed
+from surefoot.loop.deeper import deeper_runs
+from surefoot.loop.known import KnownFault, known
+from surefoot.loop.starts import AnyTask, Starts
+from surefoot.loop.store import Store
+from surefoot.loop.watching import Numbers
+from surefoot.options import (
+    DebugOptions,
+    EvaluateOptions,
+    FaultOptions,
+    FuzzOptions,
+    RepairOptions,
+    VerifyOptions,
+)
+from surefoot.policies import Policy
+from surefoot.results import Fault, FaultsResult, FuzzResult, Run, VerifyResult
+from surefoot.tasks.python_task import PythonTask
+
+ANALYSIS_SHARE = 0.5  # of the time that is left: some must be left for repair
+REAL_LOOKAHEAD = 10  # steps, where states do not come back: looking further takes too long
+MAX_CERTIFICATE_STATES = 2_000_000
+CERTIFICATE = "certificates/policy-safe.jsonl"
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What a stage is given besides its policy."""
+
+    options: DebugOptions
+    store: Store
+    left_seconds: float
+    numbers: Numbers | None = None
+    note: Callable[[str], object] | None = None
+
+
+Made = tuple[dict[str, Any], list[str]]  # what the line says, and the files it is about
+
+
+def evaluation(policy: Policy, starts: Starts, stage: Stage) -> Made:
+    """Evaluate a policy on the start states that are for this."""
+    how = stage.options
+    wanted = EvaluateOptions(
+        max_steps=how.max_steps,
+        workers=how.workers,
+        seed=how.seed,
+        max_seconds=min(stage.left_seconds, EvaluateOptions.max_seconds),
+        memory_mb=how.memory_mb,
+    )
+    states = policy.task.unpack_all(b"".join(starts.evaluation))
+    result = evaluate(policy.task, policy, states, options=wanted, progress=stage.numbers)
+    result = replace(result, all_starts=starts.are_all)
+    return {"result": result.to_dict(), "seconds": {"evaluate": result.seconds}}, []
+
+
+# -- fuzz and faults ---------------------------------------------------------------------------
+
+
+def fuzzed(policy: Policy, starts: Sequence[bytes], stage: Stage) -> FuzzResult:
+    """Return a run from each of these start states."""
+    wanted = _fuzzing(policy, stage)
+    return fuzz_packed(policy, b"".join(starts), wanted, progress=stage.numbers)
+
+
+def deeper(policy: Policy, starts: Sequence[bytes], stage: Stage) -> list[Run]:
+    """Return failing runs that go on from where runs from these start states come by."""
+    return deeper_runs(policy, starts, _fuzzing(policy, stage))
+
+
+def _fuzzing(policy: Policy, stage: Stage) -> FuzzOptions:
+    how = stage.options
+    return FuzzOptions(
+        bias=how.bias,
+        lookahead=lookahead_of(policy.task, how),
+        max_steps=how.max_steps,
+        workers=how.workers,
+        seed=how.seed,
+        max_seconds=stage.left_seconds,
+        memory_mb=how.memory_mb,
+    )
+
+
+def lookahead_of(task: AnyTask, options: DebugOptions) -> int | None:
+    """Return how far fuzzing looks ahead: the option, or what suits the task."""
+    if options.lookahead is not None or isinstance(task, PythonTask):
+        return options.lookahead
+    has_real = any(variable.type == "real" for variable in task.variables)
+    return REAL_LOOKAHEAD if has_real else None
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """Which faults of a policy are new, and how to keep them."""
+
+    policy: Policy
+    iteration: int
+    seen: frozenset[Any]
+    stage: Stage
+
+    def of_runs(self, result: FuzzResult, deeper: Sequence[Run]) -> Made:
+        """Look at the failing runs of fuzzing, the shortest first, then at those behind them."""
+        runs = [*sorted(result.failing, key=lambda run: (run.steps, run.run)), *deeper]
+        left = self.stage.left_seconds - result.seconds
+        content, files = self._analysed(runs, left, counted_runs=result.asked)
+        content |= {
+            "from": "fuzz",
+            "runs": sum(result.counts.values()),
+            "unsafe_runs": result.counts.get("fail", 0),
+            "is_cut": content["is_cut"] or result.stopped is not None,
+        }
+        content["seconds"] = {"fuzz": result.seconds, **content["seconds"]}
+        return content, files
+
+    def of_run(self, run: Run, others: FuzzResult | None = None) -> Made:
+        """Look at the failing run that verification found, and at failing runs of fuzzing from
+        other start states than usual, if there are such.
+        """
+        failing = () if others is None else others.failing
+        runs = [run, *sorted(failing, key=lambda one: (one.steps, one.run))]
+        spent = 0.0 if others is None else others.seconds
+        content, files = self._analysed(runs, self.stage.left_seconds - spent)
+        content |= {"from": "verify", "runs": len(runs), "unsafe_runs": len(runs)}
+        content["seconds"] = {"fuzz": spent, **content["seconds"]}
+        return content, files
+
+    def _analysed(
+        self, runs: Sequence[Run], seconds: float, *, counted_runs: int | None = None
+    ) -> Made:
+        """Look at runs. Those with numbers from ``counted_runs`` on begin where others do: they
+        are not counted.
+        """
+        begin = time.perf_counter()
+        result, is_complete = self._faults(runs, seconds)
+        unavoidable, undecided = (
+            sum(counted_runs is None or number < counted_runs for number in numbers)
+            for numbers in (result.unavoidable, result.undecided)
+        )
+        new = [fault for fault in result.faults if (fault.state, fault.action) not in self.seen]
+        new.sort(key=lambda fault: (fault.run.steps, fault.step))
+        findings = self._findings(new)
+        name = self._written(new)
+        content: dict[str, Any] = {
+            "iteration": self.iteration,
+            "is_cut": result.stopped is not None or not is_complete,
+            "new_faults": len(new),
+            "unavoidable": unavoidable,
+            "undecided": undecided,
+            "why_undecided": result.unknown[0].reason if undecided else None,
+            "faults": name,
+            "findings": findings,
+            "seconds": {"faults": time.perf_counter() - begin},
+        }
+        return content, [*([name] if name else []), *(one["file"] for one in findings)]
+
+    def _faults(self, runs: Sequence[Run], seconds: float) -> tuple[FaultsResult, bool]:
+        """Return the faults on the runs, and whether there was time to look at all of these."""
+        how = self.stage.options
+        wanted = FaultOptions(
+            state_seconds=how.state_seconds,
+            seed=how.seed,
+            max_seconds=max(seconds * ANALYSIS_SHARE, 0.0),
+            memory_mb=how.memory_mb,
+        )
+        finder = FaultFinder(self.policy.task, self.policy, options=wanted)
+        until = time.monotonic() + wanted.max_seconds
+        for number, run in enumerate(runs):
+            if time.monotonic() >= until:
+                return finder.result(), False
+            if self.stage.note is not None:
+                self.stage.note(f"run {number + 1:,} of {len(runs):,}")
+            finder.add(run, progress=self.stage.numbers)
+        return finder.result(), True
+
+    def _written(self, faults: Sequence[Fault]) -> str | None:
+        """Write all faults to the file of the round; return its name, None without faults."""
+        if not faults:
+            return None
+        name = f"faults/iteration-{self.iteration:03}.jsonl"
+        lines = (known(fault, self.iteration).line() for fault in faults)
+        write_pieces(self.stage.store.path(name), lines, what="file of faults")
+        return name
+
+    def _findings(self, faults: Sequence[Fault]) -> list[dict[str, Any]]:
+        """Write findings of the smallest faults; return their names, and whether they were checked
+        within the time for that.
+        """
+        found: list[dict[str, Any]] = []
+        seconds = self.stage.options.check_seconds
+        until = time.monotonic() + seconds
+        for number, fault in enumerate(faults[: self.stage.options.findings]):
+            if time.monotonic() > until + seconds:
+                break  # to make them takes long, too
+            name = self._finding(fault, until)
+            if name is not None:
+                found.append({"file": name[0], "checked": name[1], "fault": number})
+            fault.__dict__.pop("certificates", None)  # too large to keep for every fault
+        return found
+
+    def _finding(self, fault: Fault, until: float) -> tuple[str, bool] | None:
+        policy, seed = self.policy, self.stage.options.seed
+        try:
+            finding = finding_of(policy.task, policy, fault, seed=seed)
+            name = f"findings/{file_name(finding)}"
+            finding.write(self.stage.store.path(name))
+        except (OutOfBudget, Unsupported):
+            return None  # its certificates are too large, or JSON cannot hold the states
+        return name, _is_checked(finding, until)
+
+
+def file_name(finding: Finding) -> str:
+    """Return a name of our own making, the same for the same fault of the same policy."""
+    question = json.dumps(finding.question(), default=repr, sort_keys=True)
+    digest = hashlib.sha256(question.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{finding.claim}-{digest[:16]}.json"
+
+
+def _is_checked(finding: Finding, until: float) -> bool:
+    """Return whether the checker accepts a finding in time. Raises CertificateRejected."""
+    left = until - time.monotonic()
+    if left <= 0:
+        return False
+    try:
+        finding.check(max_seconds=left)
+    except OutOfBudget:
+        return False
+    return True
+
+
+# -- repair and verify -------------------------------------------------------------------------
+
+
+def repaired(
+    policy: Policy,
+    faults: Sequence[KnownFault],
+    keep: Sequence[Any],
+    iteration: int,
+    stage: Stage,
+) -> Made:
+    """Repair all faults, and write the result in the format of the policy."""
+    from surefoot.policies.like import suffix_like, write_like
+    from surefoot.repair import repair
+
+    begin = time.perf_counter()
+    how = stage.options
+    wanted = RepairOptions(
+        method=how.method,
+        any_other=how.any_other,
+        keep=how.keep,
+        margin=how.margin,
+        solver_seconds=how.solver_seconds,
+        seed=how.seed,
+        max_seconds=stage.left_seconds,
+        memory_mb=how.memory_mb,
+    )
+    result = repair(policy.task, policy, faults, keep, options=wanted, progress=stage.note)
+    name = f"policies/iteration-{iteration:03}{suffix_like(result.policy, policy)}"
+    files = write_like(result.policy, policy, stage.store.path(name))
+    again = stage.store.policy(name)
+    names = ("trees_added", "changed_parameters", "distance", "keep_states", "keep_lost")
+    changes = {
+        **{each: getattr(result, each) for each in names},
+        "diff": result.diff.to_dict(),
+        "sha256": again.sha256,
+    }
+    seconds = {"repair": time.perf_counter() - begin}
+    content = {"iteration": iteration, "policy": name, "changes": changes, "seconds": seconds}
+    return content, [_below(file) for file in files]
+
+
+def _below(file: Path) -> str:
+    """Return the name of a file that stands in a folder of the store."""
+    return f"{file.parent.name}/{file.name}"
+
+
+def verified(policy: Policy, iteration: int, stage: Stage) -> Made:
+    """Verify a policy; a certificate that it is safe is kept and checked."""
+    from surefoot.verify import verify
+
+    begin = time.perf_counter()
+    how = stage.options
+    wanted = VerifyOptions(
+        method=how.verify,
+        starts=how.starts,
+        workers=how.workers,
+        seed=how.seed,
+        max_seconds=stage.left_seconds,
+        memory_mb=how.memory_mb,
+    )
+    result = verify(policy.task, policy, options=wanted, progress=stage.numbers)
+    evidence: dict[str, Any] = {"certificate": None, "checked": None, "why_unchecked": None}
+    if result.verdict == "safe":
+        evidence |= _certified(policy, result, wanted, stage)
+    name = evidence["certificate"]
+    content = {"iteration": iteration, "result": result.to_dict(), **evidence}
+    content["seconds"] = {"verify": time.perf_counter() - begin}
+    return content, [name] if name else []
+
+
+def _certified(
+    policy: Policy, result: VerifyResult, wanted: VerifyOptions, stage: Stage
+) -> dict[str, Any]:
+    """Return where the certificate of a safe policy is, and whether it was checked in time.
+
+    The policy is verified once more for it, as nobody knew before how large it would become.
+    """
+    from surefoot.verify import verify
+
+    if result.states > MAX_CERTIFICATE_STATES:
+        why = f"it would have more than {MAX_CERTIFICATE_STATES:,} states"
+        return {"checked": False, "why_unchecked": why}
+    path = stage.store.path(CERTIFICATE)
+    again = verify(policy.task, policy, options=wanted, progress=stage.numbers, certificate=path)
+    if again.certificate is None or again.certificate.path is None:
+        missing = getattr(again.certificate, "missing", None)
+        return {"checked": False, "why_unchecked": missing or "it could not be made"}
+    seconds = stage.options.check_seconds
+    try:
+        again.certificate.check(max_seconds=seconds)
+    except OutOfBudget:
+        why = f"that takes more than {seconds:g} seconds"
+        return {"certificate": CERTIFICATE, "checked": False, "why_unchecked": why}
+    return {"certificate": CERTIFICATE, "checked": True}

@@ -1,0 +1,126 @@
+"""The start states of a campaign: those it debugs on, and others that it evaluates on."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from surefoot.errors import InputError, OutOfBudget
+from surefoot.options import DebugOptions
+from surefoot.tasks.python_task import PythonTask
+from surefoot.tasks.task import Task, split_states
+
+AnyTask = Task | PythonTask
+LIST_SECONDS = 10.0  # to see whether all start states are few enough
+
+
+@dataclass(frozen=True)
+class Starts:
+    """Packed start states to debug on and to evaluate on.
+
+    ``are_all``: those to debug on are all there are. Where no others are left, the evaluation is on
+    the same ones: then they are not ``disjoint``.
+    """
+
+    debugging: tuple[bytes, ...]
+    evaluation: tuple[bytes, ...]
+    are_all: bool
+    disjoint: bool
+    sha256: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return how many there are, and the hash that tells whether they are the same again."""
+        return {
+            "debugging": len(self.debugging),
+            "evaluation": len(self.evaluation),
+            "all": self.are_all,
+            "disjoint": self.disjoint,
+            "sha256": self.sha256,
+        }
+
+
+def make_starts(
+    task: AnyTask, options: DebugOptions, *, max_seconds: float, are_all: bool | None = None
+) -> Starts:
+    """Return the start states of a campaign with these options.
+
+    All there are, if they are few enough and can be listed; else a sample. ``are_all`` says which
+    of these it was before, so that it is the same again. Raises OutOfBudget and InputError as
+    drawing does.
+    """
+    everything = _all(task, options.starts) if are_all is not False else None
+    if everything is None and are_all:
+        raise InputError("campaign-other-task", "the start states are others than before")
+    if everything is not None:
+        return _made(task, everything, (), are_all=True)
+    drawn = _drawn(task, options.starts, options.seed, max_seconds)
+    debugged = frozenset(drawn)
+    others = _drawn(task, options.evaluate_starts, evaluation_seed(options.seed), max_seconds)
+    left = tuple(packed for packed in others if packed not in debugged)
+    return _made(task, drawn, left, are_all=False)
+
+
+def evaluation_seed(seed: int) -> int:
+    """Return the seed of the start states to evaluate on: another one than that to debug on."""
+    return _stream(f"evaluation starts of seed {seed}")
+
+
+def _stream(text: str) -> int:
+    """Return the seed of numbers that are independent of those of other texts."""
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
+
+
+def more_starts(
+    task: AnyTask, options: DebugOptions, starts: Starts, *, seed: int
+) -> tuple[bytes, ...]:
+    """Return as many other start states as there are to debug on, drawn with a seed of their own;
+    none that the evaluation is on. None at all where all of them are debugged on.
+    """
+    if starts.are_all:
+        return ()
+    stream = _stream(f"further starts of seed {seed}")
+    try:
+        drawn = _drawn(task, options.starts, stream, LIST_SECONDS)
+    except OutOfBudget:
+        return ()
+    evaluated = frozenset(starts.evaluation) if starts.disjoint else frozenset()
+    return tuple(packed for packed in drawn if packed not in evaluated)
+
+
+def _made(
+    task: AnyTask, debugging: tuple[bytes, ...], others: tuple[bytes, ...], *, are_all: bool
+) -> Starts:
+    evaluation = others or debugging
+    digest = _digest(task, [*debugging, *evaluation])
+    return Starts(debugging, evaluation, are_all, bool(others), digest)
+
+
+def _digest(task: AnyTask, states: Iterable[bytes]) -> str:
+    """Return a hash of the values: tasks of Python code pack the same state in several ways."""
+    digest = hashlib.sha256()
+    for packed in states:
+        values = list(task.unpack(packed).values())
+        digest.update(json.dumps(values, default=repr).encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()
+
+
+def _drawn(task: AnyTask, count: int, seed: int, max_seconds: float) -> tuple[bytes, ...]:
+    packed = task.draw_starts(count, seed=seed, max_seconds=max_seconds)
+    return tuple(split_states(packed, task.core.words))
+
+
+def _all(task: AnyTask, most: int) -> tuple[bytes, ...] | None:
+    """Return all start states if there are at most so many; None if nobody can tell."""
+    if isinstance(task, PythonTask):
+        listed = tuple(dict.fromkeys(split_states(task.start_source(), 1)))
+        return listed if 0 < len(listed) <= most else None
+    if task.has_start_condition and not task.core.has_finite_starts():
+        return None
+    try:
+        found = task.list_starts(max_states=most, max_seconds=LIST_SECONDS)
+    except OutOfBudget:
+        return None
+    return tuple(state.packed for state in found) or None

@@ -1,0 +1,339 @@
+"""The pytest plug-in: a test of a policy is one line.
+
+    def test_policy(policy_check):
+        policy_check("truck.jani", "truck.onnx", runs=1000)
+
+The test fails with the smallest fault that was found: the state, the policy's action, what it may
+lead to, the safe alternatives, and the run. Nothing of Surefoot is loaded before the fixture is
+called.
+"""
+
+from __future__ import annotations
+
+import shlex
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import pytest
+
+if TYPE_CHECKING:
+    from surefoot.findings import Finding
+    from surefoot.policies import Policy
+    from surefoot.results import Fault, FaultsResult, Run, VerifyResult
+
+MAX_SECONDS = 60.0
+SHOWN_STEPS = 12
+SHOWN_STATE = 600
+
+
+@dataclass(frozen=True)
+class PolicyCheck:
+    """What ``policy_check`` returns where it finds nothing wrong.
+
+    ``runs`` were tried; ``unavoidable`` and ``undecided`` count failing runs that were allowed.
+    ``verdict`` is that of the verification, None where it was not asked for.
+    """
+
+    task: str
+    policy: str
+    runs: int
+    unavoidable: int
+    undecided: int
+    verdict: str | None
+    seconds: float
+
+    def __str__(self) -> str:
+        proved = "" if self.verdict is None else f", verdict {self.verdict}"
+        allowed = self.unavoidable + self.undecided
+        more = f", {allowed:,} failing ones allowed" if allowed else ""
+        return f"no fault in {self.runs:,} runs{more}{proved}; {self.seconds:,.1f} s"
+
+
+@pytest.fixture
+def policy_check(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., PolicyCheck]:
+    """Check a policy: ``policy_check(task, policy, *, runs=1000, starts=None, verify=False,
+    seed=0, max_seconds=60, allow_unavoidable=False, allow_unknown=False, **fuzz_options)``.
+
+    Task and policy are what the command line or the Python interface takes. The policy is fuzzed,
+    from ``starts`` or from start states of the task; with ``verify`` it is also verified. The test
+    fails with the smallest fault; also if a start state is unsafe, unless ``allow_unavoidable``,
+    and if something stayed unknown, unless ``allow_unknown``. Returns a summary if all is well.
+    """
+
+    def check(
+        task: Any,
+        policy: Any,
+        *,
+        starts: Iterable[Mapping[str, Any]] | None = None,
+        verify: bool = False,
+        max_seconds: float = MAX_SECONDS,
+        allow_unavoidable: bool = False,
+        allow_unknown: bool = False,
+        **options: Any,
+    ) -> PolicyCheck:
+        from surefoot.policies import as_policy
+        from surefoot.tasks import load_task
+
+        loaded = load_task(task) if isinstance(task, str | Path) else task
+        who = as_policy(policy, loaded, seed=options.get("seed", 0))
+        work = _Check(
+            who,
+            options,
+            max_seconds,
+            folder=lambda: tmp_path_factory.mktemp("surefoot"),
+            allow_unavoidable=allow_unavoidable,
+            allow_unknown=allow_unknown,
+            has_starts=starts is not None,
+        )
+        return work.run(starts, verify=verify)
+
+    return check
+
+
+@dataclass
+class _Check:
+    """One check from beginning to end. Fails the test where something is wrong."""
+
+    policy: Policy
+    options: Mapping[str, Any]
+    max_seconds: float
+    folder: Callable[[], Path]
+    allow_unavoidable: bool
+    allow_unknown: bool
+    has_starts: bool
+    begin: float = field(default_factory=time.perf_counter)
+    unavoidable: int = 0
+    undecided: int = 0
+
+    @property
+    def seed(self) -> int:
+        """The seed of the runs."""
+        return int(self.options.get("seed", 0))
+
+    @property
+    def left(self) -> float:
+        """The seconds that are left."""
+        return max(self.max_seconds - (time.perf_counter() - self.begin), 0.0)
+
+    def run(self, starts: Any, *, verify: bool) -> PolicyCheck:
+        """Return the summary, if nothing is wrong."""
+        runs = self._fuzzed(starts)
+        verdict = self._verified() if verify else None
+        return PolicyCheck(
+            task=self.policy.task.name,
+            policy=self.policy.name,
+            runs=runs,
+            unavoidable=self.unavoidable,
+            undecided=self.undecided,
+            verdict=verdict,
+            seconds=time.perf_counter() - self.begin,
+        )
+
+    def _fuzzed(self, starts: Any) -> int:
+        """Return how many runs were tried, if nothing is wrong with them."""
+        from surefoot.errors import OutOfBudget
+        from surefoot.fuzz import fuzz
+
+        task, policy = self.policy.task, self.policy
+        try:
+            found = fuzz(task, policy, starts, max_seconds=self.left, **self.options)
+        except OutOfBudget as error:
+            if not self.allow_unknown:
+                self._fail_unknown(f"fuzzing: {error.message}")
+            return 0
+        runs, failing = len(found.runs), list(found.failing)
+        self._look_at(failing, f"{len(failing):,} distinct runs of {runs:,} fail, seed {self.seed}")
+        if found.stopped is not None and not self.allow_unknown:
+            self._fail_unknown(f"fuzzing ran out of {found.stopped} after {runs:,} runs")
+        return runs
+
+    def _verified(self) -> str:
+        from surefoot.verify import verify
+
+        result: VerifyResult = verify(
+            self.policy.task, self.policy, max_seconds=self.left, seed=self.seed
+        )
+        if result.verdict == "unsafe" and result.run is not None:
+            self._look_at([result.run], "found by verification")
+        elif result.verdict == "unknown" and not self.allow_unknown:
+            self._fail_unknown(f"verification: {result}")
+        return str(result.verdict)
+
+    # -- failing runs --------------------------------------------------------------------------
+
+    def _look_at(self, runs: list[Run], where: str) -> None:
+        """Fail the test for failing runs, with the smallest fault on them if they have one."""
+        if not runs:
+            return
+        from surefoot.faults import find_faults
+
+        shortest = sorted(runs, key=lambda run: (run.steps, run.run))
+        task, policy = self.policy.task, self.policy
+        found = find_faults(task, policy, shortest, max_seconds=self.left, seed=self.seed)
+        if found.faults:
+            self._fail_fault(found, where)
+        self.unavoidable += len(found.unavoidable)
+        self.undecided += len(found.undecided)
+        numbers = {run.run: run for run in shortest}
+        if found.unavoidable and not self.allow_unavoidable:
+            self._fail_unavoidable(numbers[found.unavoidable[0]], where)
+        if not self.allow_unknown and (found.undecided or found.stopped is not None):
+            why = found.unknown[0].reason if found.unknown else found.stopped
+            run = numbers.get(found.undecided[0]) if found.undecided else shortest[0]
+            self._fail_undecided(run or shortest[0], where, str(why))
+
+    def _fail_fault(self, found: FaultsResult, where: str) -> NoReturn:
+        from surefoot.errors import printable
+        from surefoot.results import counted
+
+        first = min(found.faults, key=lambda one: (one.run.steps, one.step))
+        finding, how = self._smallest(first)
+        state, action, outcome, alternatives, run = self._about(first, finding)
+        self._fail(
+            "has a fault",
+            f"fault: {printable(action)} in {_state(state)}",
+            f"  may lead to {_state(outcome)}, which is unsafe",
+            f"  safe instead: {', '.join(map(printable, alternatives))}",
+            *_steps(run),
+            f"{where}; {counted(len(found.faults), 'fault')}, this is the smallest{how}",
+            *([] if finding is None else self._kept(finding)),
+        )
+
+    def _about(
+        self, fault: Fault, finding: Finding | None
+    ) -> tuple[Any, str, Any, Sequence[str], Run]:
+        """Return state, action, outcome, alternatives and run of what was found last."""
+        if finding is None:
+            return fault.state, fault.action, fault.outcome, fault.alternatives, fault.run
+        about, run = finding.about, finding.run(self.policy.task)
+        names = finding.content["run"]["variables"]
+        outcome = self.policy.task.state(dict(zip(names, about["outcome"], strict=True)))
+        return run.states[about["step"]], about["action"], outcome, about["alternatives"], run
+
+    def _smallest(self, fault: Fault) -> tuple[Finding | None, str]:
+        """Return a finding of the fault, or of one on a smaller run, and what it was before; None
+        if there is no time for its certificates.
+        """
+        from surefoot.errors import OutOfBudget
+        from surefoot.findings import finding_of
+        from surefoot.minimise import minimise
+        from surefoot.results import counted
+
+        task, policy = self.policy.task, self.policy
+        finding = None
+        try:
+            finding = finding_of(task, policy, fault, seed=self.seed)
+            result = minimise(finding, policy, task=task, max_seconds=self.left)
+        except OutOfBudget:
+            return finding, ", not minimised: time ran out"
+        if not result.is_smaller:
+            return finding, ""
+        return result.after, f", minimised from {counted(fault.run.steps, 'step')}"
+
+    def _fail_unavoidable(self, run: Run, where: str) -> NoReturn:
+        self._fail(
+            "fails, and no policy could surely avoid it",
+            f"unsafe start state: {_state(run.start)}",
+            *_steps(run),
+            where,
+            "the task has unsafe start states; allow_unavoidable=True lets them pass",
+            *self._kept(self._finding_of(run)),
+        )
+
+    def _fail_undecided(self, run: Run, where: str, why: str) -> NoReturn:
+        self._fail(
+            "fails, and whose fault it is stayed unknown",
+            f"ran out of {why}",
+            *_steps(run),
+            where,
+            "give more max_seconds, or allow_unknown=True",
+            *self._kept(self._finding_of(run)),
+        )
+
+    def _fail_unknown(self, why: str) -> NoReturn:
+        self._fail("is not known to be safe", why, "give more max_seconds, or allow_unknown=True")
+
+    def _finding_of(self, run: Run) -> Finding:
+        from surefoot.findings import finding_of
+
+        return finding_of(self.policy.task, self.policy, run, seed=self.seed)
+
+    # -- the message ---------------------------------------------------------------------------
+
+    def _fail(self, what: str, *lines: str) -> NoReturn:
+        from surefoot.errors import printable
+
+        names = (
+            f"policy {printable(self.policy.name)} {what}, on {printable(self.policy.task.name)}"
+        )
+        pytest.fail("\n".join([names, *(f"  {line}" for line in lines)]), pytrace=False)
+
+    def _kept(self, finding: Finding) -> list[str]:
+        """Write the finding; return where it is, whether it was checked, and what to do with it."""
+        from surefoot.errors import OutOfBudget, Unsupported
+
+        file = self.folder() / f"{finding.kind}.json"
+        finding.write(file)
+        checked = "checked"
+        try:
+            finding.check(max_seconds=max(self.left, 1.0))
+        except (OutOfBudget, Unsupported) as error:
+            checked = f"unchecked ({error.code})"
+        commands = _commands(self.policy, file, None if self.has_starts else self.options)
+        again = ["to see it again:", *commands] if commands else []
+        return [f"finding, {checked}: {file}", *again]
+
+
+def _state(state: Any) -> str:
+    from surefoot.errors import printable
+
+    return printable(str(state), SHOWN_STATE)
+
+
+def _steps(run: Run) -> list[str]:
+    """Return the lines of a run, the middle left out if it is long."""
+    from surefoot.errors import printable
+    from surefoot.results import counted
+
+    lines = [
+        f"  {number}  {_state(state)}  {printable(action)}"
+        for number, (state, action) in enumerate(zip(run.states, run.actions, strict=False))
+    ]
+    lines.append(f"  {len(lines)}  {_state(run.states[-1])}  fails")
+    if len(lines) > SHOWN_STEPS:
+        half = SHOWN_STEPS // 2
+        left_out = counted(len(lines) - 2 * half, "step")
+        lines = [*lines[:half], f"  ... {left_out} left out", *lines[-half:]]
+    return [f"run of {counted(run.steps, 'step')}:", *lines]
+
+
+def _commands(policy: Policy, file: Path, options: Mapping[str, Any] | None) -> list[str]:
+    """Return what shows the failure on the command line; nothing if task or policy have no name
+    there. Without ``options`` fuzzing is left out: it has no way to say them.
+    """
+    from surefoot.errors import printable
+    from surefoot.policies import BUILT_IN
+
+    source = policy.task.source
+    if source is None or not (BUILT_IN.fullmatch(policy.name) or policy.file is not None):
+        return []
+    task = [source.text, *_flags(source.options())]
+    who = ["--policy", policy.name, *(["--unfiltered"] if policy.unfiltered else [])]
+    if policy.interface is not None and policy.interface.origin.file not in (None, policy.name):
+        who += ["--interface", str(policy.interface.origin.file)]
+    commands = [["surefoot", "replay", str(file), *task, *who]]
+    if options is not None:
+        commands.append(["surefoot", "faults", *task, *who, *_flags(options)])
+    return [f"  {printable(shlex.join(command), 2000)}" for command in commands]
+
+
+def _flags(options: Mapping[str, Any]) -> list[str]:
+    flags = []
+    for name, value in options.items():
+        for one in value if isinstance(value, list) else [value]:
+            if one is not None:
+                flags += ["--" + name.replace("_", "-"), str(one)]
+    return flags

@@ -1,0 +1,137 @@
+"""What a CI server asks about a campaign: checks that pass or do not, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from surefoot.report.source import Source
+from surefoot.report.words import number, percent, plain, state_text
+from surefoot.results import counted
+
+SHOWN_FAULTS = 100
+
+
+@dataclass(frozen=True)
+class Check:
+    """A claim; ``problem`` says why it does not hold (None: it does), ``text`` what is known.
+
+    ``is_open`` means that nobody knows yet: the campaign has not come that far.
+    """
+
+    group: str
+    name: str
+    text: str
+    problem: str | None = None
+    is_open: bool = False
+
+
+def checks_of(source: Source) -> list[Check]:
+    """Return the checks of a campaign. All of them pass only if the outcome is safe."""
+    return [
+        _finished(source),
+        _debugged(source),
+        _evaluated(source),
+        _verified(source),
+        *_faults(source),
+    ]
+
+
+def _finished(source: Source) -> Check:
+    problem = None if source.is_finished else source.outcome_text
+    text = str(source.content.get("reason") or source.outcome_text)
+    return Check(
+        "campaign", "the campaign has finished", plain(text), problem, is_open=bool(problem)
+    )
+
+
+def _debugged(source: Source) -> Check:
+    name = "no run fails from the start states that were debugged on"
+    if not source.iterations:
+        return Check("campaign", name, "", "no iteration is done yet", is_open=True)
+    last = source.iterations[-1]
+    failing = int(last.get("unsafe_runs") or 0)
+    text = f"iteration {last.get('iteration')}: {failing:,} of {counted(last['runs'], 'run')} fail"
+    return Check("campaign", name, text, text if failing else None)
+
+
+def _evaluated(source: Source) -> Check:
+    name = "the policy fails from none of the start states it was evaluated on"
+    after = source.evaluation("after")
+    if after is None:
+        return Check("campaign", name, "", "the repaired policy is not evaluated yet", is_open=True)
+    unsafe = int(after.get("unsafe") or 0)
+    text = f"it may fail from {unsafe:,} of {counted(after['starts'], 'start state')}"
+    return Check("campaign", name, text, text if unsafe else None)
+
+
+def _verified(source: Source) -> Check:
+    name = "the policy is verified: no run of it fails"
+    found = source.verification
+    if not source.is_finished and found is None:
+        return Check("campaign", name, "", "verification is not reached yet", is_open=True)
+    if source.outcome == "safe":
+        states = (found or {}).get("states", 0)
+        return Check("campaign", name, f"{counted(states, 'state')} enumerated, none of them fails")
+    why = (found or {}).get("reason") or source.content.get("reason") or source.outcome_text
+    verdict = "not verified" if found is None else f"the verdict is {found.get('verdict')}"
+    return Check("campaign", name, "", plain(f"{verdict}: {why}"))
+
+
+def _faults(source: Source) -> list[Check]:
+    faults = source.faults
+    checks = [_fault(source, at, one) for at, one in enumerate(faults[:SHOWN_FAULTS], start=1)]
+    rest = faults[SHOWN_FAULTS:]
+    if rest:
+        left = sum(not source.is_repaired(one) for one in rest)
+        name = f"{counted(len(rest), 'further fault')} repaired"
+        problem = f"{left:,} of them are not repaired" if left else None
+        checks.append(Check("faults", name, "", problem))
+    return checks
+
+
+def _fault(source: Source, at: int, fault: Mapping[str, Any]) -> Check:
+    is_repaired = source.is_repaired(fault)
+    name = f"fault {at} is repaired: {plain(fault.get('action'))} {fault_id(fault)}"
+    problem = None if is_repaired else f"{plain(fault.get('action'))} is a fault, and not repaired"
+    return Check("faults", name, fault_text(fault), problem)
+
+
+def fault_id(fault: Mapping[str, Any]) -> str:
+    """Return a short name of the decision, the same wherever it is found again."""
+    import hashlib
+    import json
+
+    decision = json.dumps([fault.get("state"), fault.get("action")], sort_keys=True)
+    return hashlib.sha256(decision.encode()).hexdigest()[:12]
+
+
+def fault_text(fault: Mapping[str, Any], limit: int = 1_000) -> str:
+    """Return the fault in words."""
+    alternatives = [plain(one, 100) for one in fault.get("alternatives") or []][:10]
+    instead = f"; safe instead: {', '.join(alternatives)}" if alternatives else ""
+    return (
+        f"{plain(fault.get('action'))} in {state_text(fault.get('state'), limit=limit)} may lead "
+        f"to {state_text(changed(fault), limit=limit)}, which is unsafe{instead}"
+    )
+
+
+def changed(fault: Mapping[str, Any]) -> Any:
+    """Return the values of the outcome that the step changes; all if they cannot be compared."""
+    state, outcome = fault.get("state"), fault.get("outcome")
+    if not isinstance(state, Mapping) or not isinstance(outcome, Mapping):
+        return outcome
+    new = {name: value for name, value in outcome.items() if state.get(name) != value}
+    return new or outcome
+
+
+def summary(source: Source) -> dict[str, str]:
+    """Return the numbers of a campaign, in words."""
+    found = {"outcome": source.outcome, "iterations": number(len(source.iterations))}
+    for when in ("before", "after"):
+        result = source.evaluation(when) or {}
+        for name in ("unsafe_fraction", "goal_fraction"):
+            found[f"{name} {when}"] = percent(result.get(name))
+    repaired = sum(map(source.is_repaired, source.faults))
+    return {**found, "faults": number(len(source.faults)), "faults repaired": number(repaired)}

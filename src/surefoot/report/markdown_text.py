@@ -1,0 +1,114 @@
+"""A campaign as Markdown: a summary for a pull request."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from surefoot.report.checks import changed
+from surefoot.report.source import Source
+from surefoot.report.words import percent, plain, seconds, state_text
+from surefoot.results import counted
+from surefoot.results.common import VERDICTS
+
+SHOWN_FAULTS = 3
+PLAIN = re.compile(r"[A-Za-z0-9 ,.;:()%'-]+")  # nothing in such a text is markup
+SIGNS = {"safe": "✅", "improved": "📈", "stopped": "🛑", "running": "⏳", "interrupted": "⏸️"}
+
+
+def markdown_of(source: Source) -> str:
+    """Return the summary. Names stand in code spans, where nothing of them is markup."""
+    parts = [
+        f"### {SIGNS.get(source.outcome, '❔')} Surefoot: {source.outcome}",
+        f"{code(source.task.get('name'))}, policy {code(source.policy.get('name'))}: "
+        f"{source.outcome_text}." + _reason(source),
+        _table(source),
+        *_faults(source),
+        _verified(source),
+        _commands(source),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def code(text: Any, limit: int = 200) -> str:
+    """Return a code span of any text, as GitHub reads it: fenced by more backticks than it has."""
+    shown = plain(text, limit)
+    fence = "`" * (max(map(len, re.findall("`+", shown)), default=0) + 1)
+    space = " " if shown.startswith("`") or shown.endswith("`") or not shown.strip() else ""
+    return f"{fence}{space}{shown}{space}{fence}"
+
+
+def _reason(source: Source) -> str:
+    reason = source.content.get("reason")
+    if not reason or reason == source.outcome_text:
+        return ""
+    text = plain(reason, 500)
+    return f" {text[0].upper()}{text[1:]}." if PLAIN.fullmatch(text) else f" {code(text, 500)}"
+
+
+def _table(source: Source) -> str:
+    before, after = source.evaluation("before") or {}, source.evaluation("after") or {}
+    rows = ["| | before | after |", "|---|---:|---:|"]
+    words = {"unsafe_fraction": "unsafe start states", "goal_fraction": "goal reached"}
+    for name, text in words.items():
+        rows.append(f"| {text} | {percent(before.get(name))} | {percent(after.get(name))} |")
+    return "\n".join(rows)
+
+
+def _faults(source: Source) -> list[str]:
+    faults = source.faults
+    repaired = sum(map(source.is_repaired, faults))
+    line = (
+        f"{counted(len(faults), 'fault')}, {repaired:,} repaired, in "
+        f"{counted(len(source.iterations), 'iteration')} "
+        f"({seconds(source.content.get('seconds'))})."
+    )
+    shown = [_fault(source, one) for one in faults[:SHOWN_FAULTS]]
+    title = "**Smallest faults**" if len(faults) > len(shown) else "**Faults**"
+    return [line, title + "\n\n" + "\n".join(shown)] if shown else [line]
+
+
+def _fault(source: Source, fault: Any) -> str:
+    alternatives = [code(one, 60) for one in (fault.get("alternatives") or [])[:5]]
+    state, outcome = (code(state_text(one), 300) for one in (fault.get("state"), changed(fault)))
+    end = f"; safe instead: {', '.join(alternatives)}" if alternatives else ""
+    finding = f" ({code(fault['finding'])})" if fault.get("finding") else ""
+    status = "Repaired" if source.is_repaired(fault) else "**Not repaired**"
+    return (
+        f"- {code(fault.get('action'))} in {state} may lead to {outcome}, which is unsafe{end}. "
+        f"{status}{finding}."
+    )
+
+
+def _verified(source: Source) -> str:
+    found = source.verification
+    if found is None:
+        return "Not verified."
+    which = "all" if found.get("all_starts") else "a sample of"
+    text = (
+        f"Verification: **{_verdict(found)}**, {counted(found['states'], 'state')} "
+        f"from {which} {counted(found['starts'], 'start state')}"
+    )
+    if found.get("certificate"):
+        text += f"; certificate {code(found['certificate'])} {_status(found.get('checked'))}"
+    return text + "."
+
+
+def _verdict(found: Any) -> str:
+    verdict = found.get("verdict")
+    return str(verdict) if verdict in VERDICTS else "unknown"
+
+
+def _status(checked: Any) -> str:
+    if checked is None:
+        return "not checked"
+    return "accepted by the checker" if checked is True else "**rejected by the checker**"
+
+
+def _commands(source: Source) -> str:
+    commands = [plain(one) for one in source.content.get("reproduce") or []]
+    if not commands:
+        return ""
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", "\n".join(commands))), default=0))
+    lines = "\n".join(commands)
+    return f"<details><summary>Reproduce</summary>\n\n{fence}sh\n{lines}\n{fence}\n</details>"

@@ -1,0 +1,1 @@
+"""What is left when the program is killed, or cannot write."""

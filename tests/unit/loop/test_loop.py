@@ -1,0 +1,246 @@
+"""How the loop ends, and on which start states it works."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from importlib import import_module
+from typing import Any
+
+import pytest
+from tests.crash.small import TRACKS, always_go, walk
+
+import surefoot.loop.stages as stages
+from surefoot import Description, evaluate, fuzz
+from surefoot.campaign import debug
+from surefoot.errors import InputError
+from surefoot.faults import FaultFinder
+from surefoot.loop.starts import evaluation_seed, make_starts, more_starts
+from surefoot.options import DebugOptions
+from surefoot.results import DebugResult, FaultsResult, Iteration, Unknown, VerifyResult
+
+QUICK: dict[str, Any] = {"keep": 50, "seed": 1}
+
+
+def debugged(*, doomed: bool = False, **changes: Any) -> DebugResult:
+    task = walk(doomed=doomed)
+    return debug(task, always_go(task), **{**QUICK, **changes})
+
+
+# -- outcomes ----------------------------------------------------------------------------------
+
+
+def test_safe_means_that_no_run_fails() -> None:
+    rounds: list[Iteration] = []
+    result = debugged(progress=rounds.append)
+    assert result.outcome == "safe"
+    assert (result.before.unsafe_fraction, result.after.unsafe_fraction) == (0.5, 0.0)
+    task = result.policy.task
+    assert evaluate(task, result.policy).unsafe == 0
+    assert fuzz(task, result.policy, runs=200).counts.get("fail", 0) == 0
+    assert list(result.iterations) == rounds
+    assert rounds[-1].verdict == "safe"
+    assert rounds[-1].faults == len(result.faults) == TRACKS // 2
+    assert all(fault["alternatives"] == ["turn"] for fault in result.faults)
+
+
+def test_a_failing_run_of_verification_is_repaired() -> None:
+    result = debugged(starts=3)
+    assert result.outcome == "safe"
+    by_verification = [one for one in result.iterations if one.verdict == "unsafe"]
+    assert by_verification
+    assert all(one.new_faults > 0 and one.policy is not None for one in by_verification)
+    assert all(one.unsafe_runs == 0 for one in by_verification)
+
+
+def test_stopped_where_a_start_state_is_unsafe() -> None:
+    result = debugged(doomed=True)
+    assert result.outcome == "stopped"
+    assert result.iterations[-1].unavoidable == 1
+    assert result.after.unsafe == 1  # the others were repaired all the same
+    assert len(result.faults) == TRACKS // 2 - 1
+    assert result.verification is None
+
+
+def test_stopped_where_verification_finds_the_unsafe_start_state() -> None:
+    task = walk(doomed=True)
+    seed = next(s for s in range(100) if 0 not in _tracks(task, seed=s, starts=3))
+    result = debugged(doomed=True, starts=3, seed=seed)
+    assert result.outcome == "stopped"
+    assert result.iterations[-1].verdict == "unsafe"
+    assert result.iterations[-1].unavoidable == 1
+
+
+def _tracks(task: Any, **options: Any) -> set[int]:
+    made = make_starts(task, DebugOptions(**options), max_seconds=10)
+    return {task.unpack(packed)["track"] for packed in made.debugging}
+
+
+def test_improved_without_verification() -> None:
+    result = debugged(verify="none")
+    assert (result.outcome, result.verification) == ("improved", None)
+    assert result.after.unsafe == 0
+    assert "not verified" in result.reason
+
+
+def test_nothing_to_repair_is_verified_at_once() -> None:
+    task = walk()
+    good = debug(task, always_go(task), **QUICK).policy
+    result = debug(task, good, **QUICK)
+    assert (result.outcome, len(result.iterations), len(result.faults)) == ("safe", 1, 0)
+    assert result.iterations[0].policy is None
+    assert result.before.unsafe == result.after.unsafe == 0
+
+
+def test_a_policy_without_failing_run_is_not_called_improved() -> None:
+    task = walk()
+    good = debug(task, always_go(task), **QUICK).policy
+    assert debug(task, good, verify="none", **QUICK).outcome == "unknown"
+
+
+def _unknown(task: Any, policy: Any, **_: Any) -> VerifyResult:
+    return VerifyResult("unknown", "explicit", 3, False, 9, 1, 0.0, reason="states ran out")
+
+
+def test_unknown_of_verification_is_never_safe(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(import_module("surefoot.verify"), "verify", _unknown)
+    result = debugged()
+    assert result.outcome == "improved"
+    assert "states ran out" in result.reason
+    assert result.iterations[-1].verdict == "unknown"
+
+
+@pytest.mark.parametrize("iterations", [0, 1, 2])
+def test_the_number_of_repairs_is_bounded(iterations: int) -> None:
+    result = debugged(starts=3, iterations=iterations)
+    repairs = [one for one in result.iterations if one.policy is not None]
+    assert len(repairs) == iterations
+    assert result.outcome in ("improved", "unknown")
+    assert f"stopped after {iterations} repair" in result.reason
+
+
+def test_no_time_at_all() -> None:
+    result = debugged(max_seconds=0)
+    assert (result.outcome, result.reason) == ("unknown", "ran out of seconds")
+    assert result.iterations == ()
+    assert result.before.unsafe == result.after.unsafe > 0
+
+
+def test_contradictory_faults_end_it_with_what_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = stages.repaired
+
+    def contradictory(original: Any, faults: Any, keep: Any, iteration: int, stage: Any) -> Any:
+        if iteration > 1:
+            raise InputError("contradictory-faults", "two faults have the same inputs")
+        return real(original, faults, keep, iteration, stage)
+
+    monkeypatch.setattr(stages, "repaired", contradictory)
+    result = debugged(starts=3)
+    assert result.outcome == "improved"
+    assert result.reason == "repair: two faults have the same inputs"
+    assert len([one for one in result.iterations if one.policy is not None]) == 1
+
+
+def test_other_errors_of_repair_are_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: Any) -> Any:
+        raise InputError("other", "something else")
+
+    monkeypatch.setattr(stages, "repaired", broken)
+    with pytest.raises(InputError, match="something else"):
+        debugged()
+
+
+def test_the_policy_with_fewest_failing_runs_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A repair that makes everything worse must not be the result."""
+    real, number = stages.fuzzed, 0
+
+    def worse(policy: Any, starts: Any, stage: Any) -> Any:
+        nonlocal number
+        number += 1
+        result = real(policy, starts, stage)
+        if number > 1:
+            object.__setattr__(result, "counts", {**result.counts, "fail": 1000})
+        return result
+
+    monkeypatch.setattr(stages, "fuzzed", worse)
+    result = debugged(starts=3)
+    assert result.outcome == "unknown"
+    assert result.after.unsafe == result.before.unsafe
+
+
+def test_undecided_runs_are_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = FaultFinder.result
+
+    def undecided(self: FaultFinder) -> FaultsResult:
+        result = real(self)
+        open_question = Unknown(result.bugs[0].state, "state", "seconds", 0, 0)
+        return replace(result, faults=(), unknown=(open_question,), undecided=(0, 3))
+
+    monkeypatch.setattr(FaultFinder, "result", undecided)
+    result = debugged()
+    assert result.outcome == "unknown"
+    assert result.reason == "nobody knows which decision is the fault on 2 failing runs (seconds)"
+    assert result.iterations[-1].undecided == 2
+
+
+def test_an_analysis_that_was_cut_is_not_taken_for_complete(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def cut(self: FaultFinder) -> FaultsResult:
+        return FaultsResult((), (), (), 0, (), (), 0.0, stopped="memory")
+
+    monkeypatch.setattr(FaultFinder, "result", cut)
+    result = debugged()
+    assert (result.outcome, result.verification) == ("unknown", None)
+    assert "before all runs were looked at" in result.reason
+
+
+# -- start states ------------------------------------------------------------------------------
+
+
+def test_all_start_states_if_they_are_few() -> None:
+    starts = make_starts(walk(), DebugOptions(starts=TRACKS), max_seconds=10)
+    assert (len(starts.debugging), starts.are_all, starts.disjoint) == (TRACKS, True, False)
+    assert starts.evaluation == starts.debugging
+
+
+def test_evaluation_is_on_other_start_states() -> None:
+    d = Description("many")
+    x = d.int("x", 0, 10_000)
+    d.edge("stay", outcomes=[{x: x}])
+    d.start(x >= 0)
+    d.fail(x == 5)
+    task = d.compile()
+    options = DebugOptions(starts=2_000, evaluate_starts=1_000, seed=3)
+    starts = make_starts(task, options, max_seconds=10)
+    assert len(starts.debugging) == 2_000
+    assert 700 < len(starts.evaluation) < 1_000
+    assert not set(starts.debugging) & set(starts.evaluation)
+    assert (starts.are_all, starts.disjoint) == (False, True)
+    assert make_starts(task, options, max_seconds=10) == starts
+    assert make_starts(task, options, max_seconds=10, are_all=False) == starts
+
+
+def test_seeds_of_the_two_sets_differ() -> None:
+    seeds = {evaluation_seed(seed) for seed in range(100)}
+    assert len(seeds) == 100
+    assert not seeds & set(range(100))
+
+
+def test_further_start_states_are_not_those_of_the_evaluation() -> None:
+    task, options = walk(), DebugOptions(starts=5, evaluate_starts=5, seed=2)
+    starts = make_starts(task, options, max_seconds=10)
+    assert starts.disjoint
+    more = more_starts(task, options, starts, seed=7)
+    assert more == more_starts(task, options, starts, seed=7) != ()
+    assert not set(more) & set(starts.evaluation)
+    assert more != more_starts(task, options, starts, seed=8)
+    everything = make_starts(task, DebugOptions(), max_seconds=10)
+    assert more_starts(task, DebugOptions(), everything, seed=7) == ()
+
+
+def test_lookahead_is_bounded_on_real_numbers_only() -> None:
+    assert stages.lookahead_of(walk(), DebugOptions()) is None
+    assert stages.lookahead_of(walk(), DebugOptions(lookahead=3)) == 3
+    d = Description("real")
+    d.real("x", 0.0, 1.0)
+    assert stages.lookahead_of(d.compile(), DebugOptions()) == 10
