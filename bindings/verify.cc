@@ -23,12 +23,13 @@ StartSource source_of(const Task& task, const StartEnumerator* condition,
 
 nb::dict to_dict(const ExplicitResult& found, const std::shared_ptr<ReachedStates>& reached) {
     nb::dict result;
-    result["run"] = nb::none();
-    if (found.fails) {
+    nb::list runs;
+    for (const FailingRun& run : found.runs) {
         nb::list actions;
-        for (ActionId action : found.actions) actions.append(index(action));
-        result["run"] = nb::make_tuple(to_bytes(found.states.data(), found.states.size()), actions);
+        for (ActionId action : run.actions) actions.append(index(action));
+        runs.append(nb::make_tuple(to_bytes(run.states.data(), run.states.size()), actions));
     }
+    result["runs"] = runs;
     result["starts"] = found.starts;
     result["starts_complete"] = found.starts_complete;
     result["states"] = reached->size();
@@ -41,8 +42,8 @@ nb::dict to_dict(const ExplicitResult& found, const std::shared_ptr<ReachedState
 }
 
 nb::dict verify(const Task& task, Policy& policy, const nb::object& states, std::uint64_t workers,
-                double max_seconds, std::uint64_t max_bytes, std::uint64_t max_states,
-                nb::object progress) {
+                std::uint64_t max_runs, double max_seconds, std::uint64_t max_bytes,
+                std::uint64_t max_states, nb::object progress) {
     std::vector<Word> given;
     std::unique_ptr<StartEnumerator> condition;
     PythonBudget budget(max_seconds, max_bytes, max_states, std::move(progress));
@@ -60,7 +61,8 @@ nb::dict verify(const Task& task, Policy& policy, const nb::object& states, std:
         found.starts_complete = found.stopped == StopReason::none;
         const StartSource source = source_of(task, condition.get(), given, budget.budget());
         if (found.starts_complete)
-            found = verify_explicit(task, policy, source, workers, budget.budget(), *reached);
+            found =
+                verify_explicit(task, policy, source, workers, max_runs, budget.budget(), *reached);
     }
     budget.raise_pending();
     return to_dict(found, reached);
@@ -80,9 +82,10 @@ void bind_verify(nb::module_& module) {
             "first"_a, "count"_a,
             "Return packed states, one after the other, from the `first` one on.");
     module.def("verify_explicit", &verify, "task"_a, "policy"_a, "states"_a.none(), nb::kw_only(),
-               "workers"_a, "max_seconds"_a, "max_bytes"_a, "max_states"_a, "progress"_a.none(),
+               "workers"_a, "max_runs"_a, "max_seconds"_a, "max_bytes"_a, "max_states"_a,
+               "progress"_a.none(),
                "Return what the policy reaches from packed states, or from those of the start "
-               "condition, and a shortest failing run, if one fails.");
+               "condition, and failing runs, if some fail, a shortest one first.");
 }
 
 }  // namespace surefoot

@@ -105,10 +105,11 @@ struct Sorted {
 // What a part of a layer leads to, or the first thing that stops the search there.
 struct Part {
     Sorted outcomes;
-    Place fail = ReachedStates::kNoPlace;
+    std::vector<Place> fails;
+    bool is_over = false;  // one fail is all that was wanted
     std::exception_ptr error;
 
-    bool is_stop() const { return fail != ReachedStates::kNoPlace || error != nullptr; }
+    bool is_stop() const { return is_over || error != nullptr; }
 };
 
 void insert_all(ReachedStates& reached, std::uint32_t shard, const Sorted& from) {
@@ -164,20 +165,26 @@ private:
 // Expands states: belongs to one thread.
 class Expander {
 public:
-    Expander(const Task& task, Policy& policy, const ReachedStates& reached)
-        : policy_(policy), reached_(reached), width_(task.words()), questions_(task.words()) {
+    Expander(const Task& task, Policy& policy, const ReachedStates& reached, bool is_one_enough)
+        : policy_(policy),
+          reached_(reached),
+          width_(task.words()),
+          is_one_enough_(is_one_enough),
+          questions_(task.words()) {
         if (task.first_silent() < task.num_actions()) forced_.emplace(task);
         stepper_ = forced_ ? forced_->stepper() : task.stepper();
     }
 
     // What the states at these positions of the layer lead to.
     void expand(const Layer& layer, std::uint64_t first, std::uint64_t last, Part& part) {
-        part.fail = ReachedStates::kNoPlace;
+        part.fails.clear();
+        part.is_over = false;
         part.error = nullptr;
         outcomes_.clear();
         try {
             layer.places(first, last, places_);
-            part.fail = look();
+            look(part.fails);
+            part.is_over = is_one_enough_ && !part.fails.empty();
             if (part.is_stop()) return;
             decide();
             part.outcomes.take(outcomes_, width_);
@@ -187,14 +194,19 @@ public:
     }
 
 private:
-    // The first state that fails, if one does. Leaves questions for those where the policy decides.
-    Place look() {
+    // The states that fail: the first one alone if that is enough. Leaves questions for those where
+    // the policy decides.
+    void look(std::vector<Place>& fails) {
         questions_.clear();
         asked_.clear();
         for (Place place : places_) {
             const Word* const state = reached_[place];
             const StateKind kind = stepper_->look(state, applicable_);
-            if (kind == StateKind::fail) return place;
+            if (kind == StateKind::fail) {
+                fails.push_back(place);
+                if (is_one_enough_) return;
+                continue;
+            }
             if (kind == StateKind::goal || applicable_.empty()) continue;
             if (forced_ && applicable_.front() == forced_->forced()) {
                 take(place, applicable_.front());
@@ -203,7 +215,6 @@ private:
             asked_.push_back(place);
             questions_.add(state, applicable_);
         }
-        return ReachedStates::kNoPlace;
     }
 
     void decide() {
@@ -232,6 +243,7 @@ private:
     Policy& policy_;
     const ReachedStates& reached_;
     std::size_t width_;
+    bool is_one_enough_;
     std::optional<ForcedTask> forced_;
     std::unique_ptr<Stepper> stepper_;
     std::vector<Place> places_;
@@ -247,9 +259,10 @@ private:
 
 class Search {
 public:
-    Search(const Task& task, Policy& policy, std::uint64_t workers, Budget& budget,
-           ReachedStates& reached)
-        : task_(task),
+    Search(const Task& task, Policy& policy, std::uint64_t workers, std::uint64_t max_runs,
+           Budget& budget, ReachedStates& reached)
+        : max_runs_(max_runs),
+          task_(task),
           policy_(policy),
           budget_(budget),
           reached_(reached),
@@ -257,7 +270,8 @@ public:
           crew_(workers) {
         for (std::uint64_t w = 0; w < workers; ++w) {
             policies_.push_back(policy.fork());
-            expanders_.push_back(std::make_unique<Expander>(task, *policies_.back(), reached));
+            expanders_.push_back(
+                std::make_unique<Expander>(task, *policies_.back(), reached, max_runs == 1));
         }
     }
 
@@ -277,6 +291,11 @@ public:
     }
 
     void run() {
+        go_through();
+        for (Place fail : fails_) trace(fail);
+    }
+
+    void go_through() {
         layer_.advance(reached_);
         while (layer_.size() > 0) {
             for (std::uint64_t at = 0; at < layer_.size();) {
@@ -313,9 +332,10 @@ private:
         if (is_stopped()) return true;
         for (std::uint64_t i = 0; i < count; ++i) {
             if (parts_[i].error) std::rethrow_exception(parts_[i].error);
-            if (!parts_[i].is_stop()) continue;
-            trace(parts_[i].fail);
-            return true;
+            for (Place fail : parts_[i].fails) {
+                fails_.push_back(fail);
+                if (fails_.size() == max_runs_) return true;
+            }
         }
         result_.expanded += at - first;
         insert(count);
@@ -391,15 +411,16 @@ private:
             path.push_back(reached_.parent(path.back()));
         std::reverse(path.begin(), path.end());
         PolicyGraph graph(task_, policy_);
+        FailingRun run;
         for (std::size_t i = 0; i < path.size(); ++i) {
             const Word* const state = reached_[path[i]];
-            result_.states.insert(result_.states.end(), state, state + task_.words());
+            run.states.insert(run.states.end(), state, state + task_.words());
             if (i + 1 == path.size()) break;
             const StateId id = graph.add(state);
             graph.expand(id);
-            result_.actions.push_back(graph.action_to(id, graph.add(reached_[path[i + 1]])));
+            run.actions.push_back(graph.action_to(id, graph.add(reached_[path[i + 1]])));
         }
-        result_.fails = true;
+        result_.runs.push_back(std::move(run));
     }
 
     Progress progress() const {
@@ -407,6 +428,8 @@ private:
                 0};
     }
 
+    std::uint64_t max_runs_;
+    std::vector<Place> fails_;
     const Task& task_;
     Policy& policy_;
     Budget& budget_;
@@ -427,9 +450,11 @@ private:
 }  // namespace
 
 ExplicitResult verify_explicit(const Task& task, Policy& policy, const StartSource& starts,
-                               std::uint64_t workers, Budget& budget, ReachedStates& reached) {
+                               std::uint64_t workers, std::uint64_t max_runs, Budget& budget,
+                               ReachedStates& reached) {
     if (task.is_slow() || policy.is_slow()) budget.look_always();
-    Search search(task, policy, std::max<std::uint64_t>(workers, 1), budget, reached);
+    Search search(task, policy, std::max<std::uint64_t>(workers, 1),
+                  std::max<std::uint64_t>(max_runs, 1), budget, reached);
     search.add_starts(starts);
     search.run();
     return search.take_result();

@@ -7,11 +7,12 @@
   places of states do not depend on the number of threads.
 
   verify_explicit: what it does: goes breadth-first through what the policy can reach from the start
-  states, until a state fails. Guarantee: if nothing fails and `stopped` is none, no run of the
-  policy from the start states fails, and `reached` is a closed set that shows it. A failing run is
-  a shortest one. Whatever the number of workers, the result is the same, as long as time does not
-  run out. Cost: every state is stored and expanded once; memory is that of the states and at most
-  18 bytes for each. When to use it: whenever the states fit into memory. Paper: none needed.
+  states, until a state fails, or so many states as failing runs are wanted. Guarantee: if nothing
+  fails and `stopped` is none, no run of the policy from the start states fails, and `reached` is a
+  closed set that shows it. The first failing run is a shortest one. Whatever the number of workers,
+  the result is the same, as long as time does not run out. Cost: every state is stored and expanded
+  once; memory is that of the states and at most 18 bytes for each. When to use it: whenever the
+  states fit into memory. Paper: none needed.
 */
 #pragma once
 
@@ -83,20 +84,24 @@ private:
     std::vector<Shard> shards_;
 };
 
-struct ExplicitResult {
-    bool fails = false;
-    std::vector<Word> states;  // of a failing run, one after the other
+struct FailingRun {
+    std::vector<Word> states;  // one after the other
     std::vector<ActionId> actions;
+};
+
+struct ExplicitResult {
+    std::vector<FailingRun> runs;  // to different states, the shortest first
     std::uint64_t starts = 0;
     std::uint64_t expanded = 0;
-    std::uint64_t depth = 0;  // of the failing state, or of the deepest one stored
+    std::uint64_t depth = 0;  // of the last failing state, or of the deepest one stored
     StopReason stopped = StopReason::none;
     bool starts_complete = true;
 };
 
 // Throws ModelError and PolicyError. `reached` must be empty.
 ExplicitResult verify_explicit(const Task& task, Policy& policy, const StartSource& starts,
-                               std::uint64_t workers, Budget& budget, ReachedStates& reached);
+                               std::uint64_t workers, std::uint64_t max_runs, Budget& budget,
+                               ReachedStates& reached);
 
 // Why all start states cannot be stored within the budget, as far as counting them tells; none if
 // they may fit, or nobody can count them.

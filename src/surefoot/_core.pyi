@@ -279,7 +279,7 @@ class ReachedStates:
     def copy(self, first: int, count: int) -> bytes:
         """Return packed states, one after the other, from the `first` one on."""
 
-def verify_explicit(task: Task, policy: Policy, states: object | None, *, workers: int, max_seconds: float, max_bytes: int, max_states: int, progress: object | None) -> dict:
+def verify_explicit(task: Task, policy: Policy, states: object | None, *, workers: int, max_runs: int, max_seconds: float, max_bytes: int, max_states: int, progress: object | None) -> dict:
     """
-    Return what the policy reaches from packed states, or from those of the start condition, and a shortest failing run, if one fails.
+    Return what the policy reaches from packed states, or from those of the start condition, and failing runs, if some fail, a shortest one first.
     """

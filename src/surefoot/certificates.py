@@ -8,6 +8,7 @@ described in docs/oracles.md.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import itertools
 import json
 import os
@@ -17,7 +18,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from surefoot import __version__, checker
 from surefoot.errors import (
@@ -333,6 +334,21 @@ def _bounded(pieces: Iterable[str], what: str) -> Iterator[str]:
                 f"the {what} has more than {MAX_BYTES // 2**20} MB: nobody could read it",
             )
         yield piece
+
+
+class Asked(Protocol):
+    """A certificate or a finding: it claims something about a question."""
+
+    @property
+    def claim(self) -> str: ...
+    def question(self) -> dict[str, Any]: ...
+
+
+def file_name(certificate: Asked) -> str:
+    """Return a name of our own making for a file, the same for the same question."""
+    question = json.dumps(certificate.question(), default=repr, sort_keys=True)
+    digest = hashlib.sha256(question.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{certificate.claim}-{digest[:16]}.json"
 
 
 def pieces_of(content: Mapping[str, Any]) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from surefoot import _core
@@ -52,6 +52,22 @@ def evaluate(
     return _Evaluation(task, who, how, progress, given).run()
 
 
+def may_fail(policy: Policy, states: Sequence[bytes], **budget: Any) -> list[int]:
+    """Return for packed states whether runs of the policy from there may fail: CAN, CANNOT, or
+    UNKNOWN where the budget ended before (``max_seconds``, ``max_bytes`` and ``max_states``).
+    """
+    return list(_can_fail(policy, states, progress=None, **budget)["answers"]) if states else []
+
+
+def _can_fail(policy: Policy, states: Sequence[bytes], **options: Any) -> dict[str, Any]:
+    task = policy.task
+    packed = b"".join(states)
+    found: dict[str, Any] = ask_core(
+        task, _core.can_fail, task.core, policy.core, packed, **options
+    )
+    return found
+
+
 class _Evaluation:
     def __init__(
         self,
@@ -75,12 +91,9 @@ class _Evaluation:
     def run(self) -> EvaluateResult:
         """Return the result."""
         starts, are_all = self._starts()
-        found = ask_core(
-            self.task,
-            _core.can_fail,
-            self.task.core,
-            self.policy.core,
-            b"".join(starts),
+        found = _can_fail(
+            self.policy,
+            starts,
             max_seconds=self.seconds_left / 2,
             max_bytes=self.how.max_bytes,
             max_states=self.how.max_states,

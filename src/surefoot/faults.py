@@ -101,6 +101,11 @@ class FaultFinder:
         return faults
 
     @property
+    def faults(self) -> tuple[Fault, ...]:
+        """The faults on all runs so far."""
+        return tuple(self._faults.values())
+
+    @property
     def bugs(self) -> tuple[Bug, ...]:
         """The bugs on all runs so far."""
         return tuple(self._bugs.values())

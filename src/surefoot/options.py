@@ -242,6 +242,8 @@ class VerifyOptions(BudgetOptions):
     """how to prove it: explicit (enumerate what the policy can reach)"""
     starts: int = 10_000
     """how many start states to sample where all of them are too many, or infinitely many"""
+    runs: int = 1
+    """how many failing runs to look for; more than one may take as long as a proof"""
     max_states: int = 1_000_000_000
     """give up when this many states are stored"""
     workers: int | None = None
@@ -276,7 +278,7 @@ class DebugOptions(BudgetOptions):
     """how much better the new action must score"""
     solver_seconds: float = 0.0
     """how long each repair may look for a nearer policy by an integer program; 0: not at all"""
-    state_seconds: float = 10.0
+    state_seconds: float = 2.0
     """give up a question about the safety of a state after this many seconds"""
     verify: str = "explicit"
     """how to verify the repaired policy: explicit, or none"""

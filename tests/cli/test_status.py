@@ -27,7 +27,7 @@ def test_finished(surefoot: Surefoot, campaign: Path) -> None:
     assert (done.code, done.err) == (0, "")
     assert done.out.startswith("walk, policy go.json\nfinished, ")
     assert "verified: safe" in done.out
-    assert "6 faults so far: surefoot show out" in done.out
+    assert "6 faults: surefoot show out" in done.out
     assert "safe: no run fails" in done.out
     assert len(done.out.splitlines()) < 24
 

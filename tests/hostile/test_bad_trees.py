@@ -222,10 +222,9 @@ def test_nested_json(tmp_path):
 def test_chains_of_nodes(tmp_path):
     """A tree of 200,000 levels, in every format that could write it."""
     levels = 200_000
-    inner = [*range(1, levels), 2 * levels]
     content = tree(
-        left_children=[*range(levels, 2 * levels), *[-1] * (levels + 1)],
-        right_children=[*inner, *[-1] * (levels + 1)],
+        left_children=[1, *[c for n in range(1, levels) for c in (-1, 2 * n + 1)], -1, -1],
+        right_children=[2, *[c for n in range(1, levels) for c in (-1, 2 * n + 2)], -1, -1],
         split_indices=[0] * (2 * levels + 1),
         split_conditions=[0.5] * (2 * levels + 1),
         split_type=[],

@@ -42,6 +42,40 @@ def separating(point: Any, values: Any, *, radius: float = 0.5) -> Tree:
     )
 
 
+def branching(rng: np.random.Generator, inputs: int, outputs: int, *, depth: int = 3) -> Tree:
+    """Return a tree that splits on both sides, as separating trees do."""
+    leaf, features, thresholds, left, right = [], [], [], [], []
+
+    def grow(level: int) -> int:
+        number = len(leaf)
+        is_leaf = level == depth or (level > 1 and rng.random() < 0.3)
+        for numbers, value in (
+            (leaf, is_leaf),
+            (features, 0 if is_leaf else int(rng.integers(inputs))),
+            (thresholds, 0.0 if is_leaf else float(rng.integers(10)) + 0.5),
+            (left, 0),
+            (right, 0),
+        ):
+            numbers.append(value)  # type: ignore[attr-defined]
+        if not is_leaf:
+            left[number] = grow(level + 1)
+            right[number] = grow(level + 1)
+        return number
+
+    grow(0)
+    count = len(leaf)
+    return Tree(
+        leaf=np.array(leaf),
+        features=np.array(features, dtype=np.int64),
+        thresholds=np.array(thresholds),
+        left=np.array(left, dtype=np.int64),
+        right=np.array(right, dtype=np.int64),
+        places=np.arange(count) * outputs,
+        values=rng.normal(size=count * outputs),
+        output=-1,
+    )
+
+
 def bumped(trees: Trees, rng: np.random.Generator, *, share: float = 0.3) -> Trees:
     """Return the ensemble with some leaf values changed, in its precision."""
     is_changed = rng.random(len(trees.values)) < share
@@ -53,7 +87,10 @@ def repaired(trees: Trees, rng: np.random.Generator, *, more: int = 2) -> Trees:
     """Return the ensemble with changed leaf values and separating trees."""
     changed = bumped(trees, rng)
     new = []
-    for _ in range(more):
+    for number in range(more):
+        if number % 2:
+            new.append(branching(rng, trees.num_inputs, trees.num_outputs))
+            continue
         point = rng.integers(0, 10, trees.num_inputs).astype(float)
         new.append(separating(point, rng.normal(size=trees.num_outputs), radius=1.5))
     found = appended(changed, new)

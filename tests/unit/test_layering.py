@@ -29,6 +29,7 @@ LAYERS = [
         "findings",
         "minimise",
         "replay",
+        "suspects",
         "train",
         "gym",
     },

@@ -3,6 +3,7 @@
 * ``campaign.json``: task, policy, options. ``journal.jsonl``: what was done. ``lock``
 * ``policy/``: a copy of the policy. ``policies/``: those of every round, and ``final.*``
 * ``faults/``: all new faults of a round. ``findings/``: the smallest with their certificates
+* ``suspects/``: decisions of a round that may be faults, with safe alternatives
 * ``certificates/policy-safe.jsonl``: why the repaired policy is safe. ``result.json``: the result
 
 A campaign may come from a stranger: its folders are none that lead elsewhere, and names of files
@@ -23,11 +24,11 @@ from surefoot.errors import InputError, quoted, shown
 from surefoot.policies.writing import not_written, write_files
 
 CAMPAIGN, RESULT = "campaign.json", "result.json"
-FOLDERS = ("policy", "policies", "findings", "faults", "certificates")
+FOLDERS = ("policy", "policies", "findings", "faults", "suspects", "certificates")
 _OURS = re.compile(
     r"policies/(iteration-[0-9]{3,9}|final)(\.[a-z0-9]{1,20}){1,4}"
     r"|findings/fault-[0-9a-f]{16}\.json"
-    r"|faults/iteration-[0-9]{3,9}\.jsonl"
+    r"|(faults|suspects)/iteration-[0-9]{3,9}\.jsonl"
     r"|certificates/policy-safe\.jsonl"
     r"|policy/policy(\.[a-z0-9]{1,20}){1,4}"
     r"|result\.json",

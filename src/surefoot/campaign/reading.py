@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from surefoot.campaign.folder import check_name
+from surefoot.campaign.folder import check_files, check_name
 from surefoot.campaign.given import VERSION, Given, read_given
 from surefoot.campaign.lock import is_locked
 from surefoot.campaign.store import read_lines, used_seconds
@@ -115,7 +115,7 @@ class Campaign(Result):
 
     def commands(self) -> list[str]:
         """Return the commands that do the same again, and check what was found."""
-        place = str(self.directory)
+        place = as_argument(self.directory)
         task, policy = _task_words(self.given), self.given.content["policy"]
         given = [*task, "--policy", policy["name"], *(["--unfiltered"] * policy["unfiltered"])]
         commands = [["debug", *given, "-o", f"{place}-again", *_option_words(self.given.options)]]
@@ -135,6 +135,12 @@ class Campaign(Result):
         return text
 
 
+def as_argument(path: Path) -> str:
+    """Return a path so that no command takes it for an option."""
+    text = str(path)
+    return f"./{text}" if text.startswith("-") else text
+
+
 def read_campaign(directory: str | Path) -> Campaign:
     """Return what is known about the campaign in a directory, also while a process is at work.
 
@@ -143,6 +149,8 @@ def read_campaign(directory: str | Path) -> Campaign:
     given = read_given(Path(directory))
     is_busy = is_locked(given.directory)
     lines, _ = read_lines(given)
+    for line in lines:
+        check_files(given.directory, line["files"])
     is_finished = bool(lines) and lines[-1]["kind"] == "result"
     state = "finished" if is_finished else "running" if is_busy else "interrupted"
     return Campaign(given, lines, state)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import time
 from dataclasses import dataclass
@@ -133,9 +131,11 @@ class Checking:
 
     def _kept(self, certificate: Certificate | Finding, *, checked: bool) -> Evidence:
         """Return the evidence with the file the certificate was written to, if it can be."""
+        from surefoot.certificates import file_name
+
         directory = self.directory or self.unchecked
         _make(directory)
-        file = directory / _file_name(certificate)
+        file = directory / file_name(certificate)
         try:
             certificate.write(file)
         except Unsupported as error:
@@ -175,10 +175,3 @@ def _make(directory: Path) -> None:
     if not os.access(directory, os.W_OK | os.X_OK):
         text = f"nothing can be written to the directory {quoted(str(directory))}"
         raise InputError("bad-option", text)
-
-
-def _file_name(certificate: Certificate | Finding) -> str:
-    """Return a name of our own making, the same for the same question."""
-    question = json.dumps(certificate.question(), default=repr, sort_keys=True)
-    digest = hashlib.sha256(question.encode("utf-8", "surrogatepass")).hexdigest()
-    return f"{certificate.claim}-{digest[:16]}.json"

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from surefoot.campaign.reading import as_argument
 from surefoot.errors import printable
 from surefoot.loop import Numbers, Watch
 from surefoot.results import counted
@@ -120,7 +121,8 @@ def row_text(one: Mapping[str, Any]) -> str:
     ]
     row = " ".join(f"{cell:>{width}}" for cell, (_, width) in zip(cells, COLUMNS, strict=False))
     verdict = f"  verified: {printable(one['verdict'])}" if one["verdict"] else ""
-    return row + verdict
+    guessed = counted(one["suspects"], "suspect")
+    return row + verdict + (f"  {guessed}" if one["suspects"] else "")
 
 
 _STAGES = ("fuzz", "faults", "repair", "verify")
@@ -187,7 +189,7 @@ def end_lines(campaign: Mapping[str, Any], directory: Path) -> Iterator[Any]:
     yield from change_lines(campaign)
     yield f"policy: {printable(str(directory / campaign['final_policy']))}"
     yield from _certificate_lines(campaign["verification"], directory)
-    yield f"report: surefoot report {shlex.quote(printable(str(directory)))}"
+    yield f"report: surefoot report {shlex.quote(printable(as_argument(directory)))}"
 
 
 def change_lines(campaign: Mapping[str, Any]) -> Iterator[str]:

@@ -127,9 +127,11 @@ def _check_out(policy: Policy, out: Path) -> None:
     """Raise InputError if the policy would be written over the one that is repaired, Unsupported
     if it cannot be repaired.
     """
+    from surefoot.policies.like import check_suffix
     from surefoot.repair import check_repairable
 
     check_repairable(policy)
+    check_suffix(policy, out)
     if policy.file is not None and out.exists() and out.samefile(policy.file):
         message = f"{quoted(str(out))} is the policy that is repaired: it is not overwritten"
         raise InputError("bad-option", message, hint="give the new file another name")

@@ -63,8 +63,10 @@ def _lines(campaign: Campaign, directory: Path) -> Iterator[Any]:
     if len(rounds) > SHOWN_ITERATIONS:
         yield f"... {len(rounds) - SHOWN_ITERATIONS:,} more before these"
     yield from map(row_text, rounds[-SHOWN_ITERATIONS:])
-    yield f"{counted(len(content['faults']), 'fault')} so far: surefoot show {_place(directory)}"
-    if content["state"] == "finished":
+    is_finished = content["state"] == "finished"
+    found = counted(len(content["faults"]), "fault") + ("" if is_finished else " so far")
+    yield f"{found}: surefoot show {_place(directory)}"
+    if is_finished:
         yield from end_lines(content, directory)
         return
     yield from change_lines(content)

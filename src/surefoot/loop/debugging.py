@@ -17,7 +17,7 @@ from surefoot.loop.store import Line, Store
 from surefoot.loop.watching import Numbers, Watch
 from surefoot.options import DebugOptions
 from surefoot.policies import Policy
-from surefoot.results import EvaluateResult, Iteration, counted
+from surefoot.results import EvaluateResult, Iteration, Run, counted
 
 ORIGINAL = 0  # the number of the policy before any repair
 LEAST_SECONDS = 10.0  # for what takes place also when the time is used up
@@ -67,6 +67,7 @@ class Loop:
     watch: Watch = field(default_factory=Watch)
     _lines: list[Line] = field(default_factory=list)
     _faults: list[KnownFault] = field(default_factory=list)
+    _suspects: list[KnownFault] = field(default_factory=list)
     _policies: dict[int, str] = field(default_factory=dict)  # of rounds, where they are
     _unsafe_runs: dict[int, int] = field(default_factory=dict)  # of policies, by the same number
     _keep: list[Any] | None = None
@@ -173,11 +174,11 @@ class Loop:
         """Return the policy of the next round. Raises _End if there is none."""
         number = self._number
         found = self._look(policy, starts)
-        if not found["new_faults"]:
+        if not _is_new(found):
             self._check_settled(found)
-            run = self._failing_run(policy)
-            found = self._look_at(policy, run, starts)
-            if not found["new_faults"]:
+            runs = self._failing_runs(policy)
+            found = self._look_at(policy, runs, starts)
+            if not _is_new(found):
                 self._check_settled(found)
                 raise _End(OPEN, "a fault that was repaired is there again")
         if number > self.options.iterations:
@@ -199,16 +200,16 @@ class Loop:
         self._keep_faults(line)
         return line
 
-    def _look_at(self, policy: Policy, run: Any, starts: Starts) -> Line:
-        """Look at the run of verification. Where there are more start states than those to debug
-        on, others are tried, too: verification shows one run only, and takes long.
+    def _look_at(self, policy: Policy, runs: list[Run], starts: Starts) -> Line:
+        """Look at the runs of verification. Where there are more start states than those to debug
+        on, others are tried, too: verification takes long.
         """
 
         def work(stage: Stage) -> Made:
             task, seed = policy.task, self.options.seed
             more = more_starts(task, self.options, starts, seed=seed + self._number)
             others = stages.fuzzed(policy, more, stage) if more else None
-            return self._analysis(policy, stage).of_run(run, others)
+            return self._analysis(policy, stage).of_verified(runs, others)
 
         line = self._stage(
             "faults",
@@ -221,15 +222,17 @@ class Loop:
         return line
 
     def _analysis(self, policy: Policy, stage: Stage) -> Analysis:
-        seen = frozenset(fault.key for fault in self._faults)
+        seen = frozenset(fault.key for fault in (*self._faults, *self._suspects))
         return Analysis(policy, self._number, seen, stage)
 
     def _keep_faults(self, line: Line) -> None:
-        """Take the faults of a line over, as they stand in its file."""
+        """Take the faults and suspects of a line over, as they stand in its files."""
+        task, number = self.original.task, line["iteration"]
+        if line["suspects"] is not None:
+            self._suspects += read_known(self.store.path(line["suspects"]), task, number, ())
         if line["faults"] is None:
             return
-        path, task = self.store.path(line["faults"]), self.original.task
-        new = read_known(path, task, line["iteration"], line["findings"])
+        new = read_known(self.store.path(line["faults"]), task, number, line["findings"])
         self._faults += new
         self.watch.found(line["iteration"], [fault.to_dict() for fault in new])
 
@@ -245,8 +248,8 @@ class Loop:
         if found["from"] == "fuzz" and found["unsafe_runs"]:
             raise _End(OPEN, "a fault that was repaired is there again")
 
-    def _failing_run(self, policy: Policy) -> Any:
-        """Return the run that verification finds. Raises _End if it finds none."""
+    def _failing_runs(self, policy: Policy) -> list[Run]:
+        """Return the runs that verification finds. Raises _End if it finds none."""
         if self.options.verify == "none":
             raise _End(OPEN, "no failing run was found; not verified, as asked for")
         line = self._stage(
@@ -260,7 +263,8 @@ class Loop:
             raise _End(SAFE, f"no run fails from {_starts_text(result)}")
         if result["verdict"] == "unknown":
             raise _End(OPEN, f"no failing run was found; not verified: {result['reason']}")
-        return run_from(result.get("run"), policy.task)
+        raw = [result.get("run"), *result.get("others", [])]
+        return [replace(run_from(one, policy.task), run=n) for n, one in enumerate(raw)]
 
     def _repaired(self, policy: Policy) -> Policy:
         """Return the policy in which all faults are repaired. It comes from the one of the round
@@ -271,7 +275,7 @@ class Loop:
         def work(stage: Stage) -> Made:
             try:
                 keep = self._kept_decisions(policy)
-                return stages.repaired(policy, self._faults, keep, number, stage)
+                return stages.repaired(policy, self._guilty, keep, number, stage)
             except OutOfBudget as error:
                 raise _End(OPEN, f"repair: {error.message}") from None
             except InputError as error:
@@ -282,6 +286,11 @@ class Loop:
         line = self._stage("repair", "repairing", work, iteration=number)
         self._policies[number] = line["policy"]
         return self.store.policy(line["policy"])
+
+    @property
+    def _guilty(self) -> list[KnownFault]:
+        """All decisions that are to be changed."""
+        return [*self._faults, *self._suspects]
 
     def _kept_decisions(self, policy: Policy) -> list[Any]:
         """Return decisions to keep: those on goal runs of the original policy, drawn once, and
@@ -325,6 +334,10 @@ class Loop:
 
 
 def _starts_text(result: Line) -> str:
-    which = "all " if result["all_starts"] else ""
-    text = counted(result["states"], "state")
-    return f"{which}{counted(result['starts'], 'start state')}; the policy reaches {text}"
+    starts, reached = result["starts"], counted(result["states"], "state")
+    which = f"any of the {starts:,} start states" if starts != 1 else "the one start state"
+    return f"{which}; the policy reaches {reached}"
+
+
+def _is_new(found: Line) -> bool:
+    return bool(found["new_faults"] or found["new_suspects"])

@@ -13,6 +13,7 @@ from surefoot.files import parse_line, text_lines
 from surefoot.findings import run_from
 from surefoot.loop.starts import AnyTask
 from surefoot.results import Fault
+from surefoot.suspects import Suspect
 from surefoot.tasks.state import State
 
 HINT = 'a line looks like {"state": {...}, "action": "...", "outcome": {...}, ...}'
@@ -82,6 +83,20 @@ def known(fault: Fault, iteration: int) -> KnownFault:
         steps=fault.run.steps,
         step=fault.step,
         more_unknown=fault.has_unknown_alternatives,
+        iteration=iteration,
+    )
+
+
+def suspected(suspect: Suspect, iteration: int) -> KnownFault:
+    """Return a suspect as it was found in this round; its outcome is that of the run."""
+    return KnownFault(
+        state=suspect.state,
+        action=suspect.action,
+        outcome=suspect.run.states[suspect.step + 1],
+        alternatives=suspect.alternatives,
+        steps=suspect.run.steps,
+        step=suspect.step,
+        more_unknown=True,
         iteration=iteration,
     )
 

@@ -38,6 +38,8 @@ MEMBERS: dict[str, dict[str, Any]] = {
         "why_undecided": TEXT,
         "faults": TEXT,
         "findings": list,
+        "new_suspects": int,
+        "suspects": TEXT,
     },
     "repair": {"iteration": int, "policy": str, "changes": dict},
     "verify": {
@@ -152,10 +154,12 @@ def _iteration(number: int, lines: list[Line], faults: int) -> Iteration:
     seconds = dict.fromkeys(("fuzz", "faults", "repair", "verify"), 0.0)
     values: dict[str, Any] = {"runs": 0, "unsafe_runs": 0}
     counts: dict[str, Any] = {"new_faults": 0, "unavoidable": 0, "undecided": 0}
+    suspects = 0
     for line in lines:
         for stage, each in line["seconds"].items():
             seconds[stage] = seconds.get(stage, 0.0) + each
         if line["kind"] == "faults":
+            suspects += line["new_suspects"]
             counts = {name: counts[name] + line[name] for name in counts}
             if line["from"] == "fuzz":
                 values |= {"runs": line["runs"], "unsafe_runs": line["unsafe_runs"]}
@@ -164,7 +168,8 @@ def _iteration(number: int, lines: list[Line], faults: int) -> Iteration:
         elif line["kind"] == "verify":
             values |= {name: line["result"][name] for name in ("verdict", "reason")}
     total = faults + counts["new_faults"]
-    return Iteration(iteration=number, faults=total, seconds=seconds, **counts, **values)
+    values |= {"faults": total, "seconds": seconds, "suspects": suspects}
+    return Iteration(iteration=number, **counts, **values)
 
 
 def _repair_values(line: Line) -> dict[str, Any]:

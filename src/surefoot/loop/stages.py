@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from surefoot.certificates import write_pieces
+from surefoot.certificates import file_name, write_pieces
 from surefoot.errors import OutOfBudget, Unsupported
 from surefoot.evaluate import evaluate
 from surefoot.faults import FaultFinder
 from surefoot.findings import Finding, finding_of
 from surefoot.fuzz import fuzz_packed
 from surefoot.loop.deeper import deeper_runs
-from surefoot.loop.known import KnownFault, known
+from surefoot.loop.known import KnownFault, known, suspected
 from surefoot.loop.starts import AnyTask, Starts
 from surefoot.loop.store import Store
 from surefoot.loop.watching import Numbers
@@ -31,9 +29,14 @@ from surefoot.options import (
 )
 from surefoot.policies import Policy
 from surefoot.results import Fault, FaultsResult, FuzzResult, Run, VerifyResult
+from surefoot.suspects import find_suspects
 from surefoot.tasks.python_task import PythonTask
 
-ANALYSIS_SHARE = 0.5  # of the time that is left: some must be left for repair
+ANALYSIS_SHARE = 0.3  # of the time that is left: some must be left for repair
+SUSPECT_SHARE = 0.2  # of the time that is left, for suspects
+SUSPECT_STATES = 20_000_000
+FAILING_RUNS = 200  # that verification looks for: with all of them fewer rounds are needed
+ENOUGH_RUNS = 1_000  # failing runs to look at in a round that has found a new fault
 REAL_LOOKAHEAD = 10  # steps, where states do not come back: looking further takes too long
 MAX_CERTIFICATE_STATES = 2_000_000
 CERTIFICATE = "certificates/policy-safe.jsonl"
@@ -127,12 +130,12 @@ class Analysis:
         content["seconds"] = {"fuzz": result.seconds, **content["seconds"]}
         return content, files
 
-    def of_run(self, run: Run, others: FuzzResult | None = None) -> Made:
-        """Look at the failing run that verification found, and at failing runs of fuzzing from
+    def of_verified(self, found: Sequence[Run], others: FuzzResult | None = None) -> Made:
+        """Look at the failing runs that verification found, and at failing runs of fuzzing from
         other start states than usual, if there are such.
         """
         failing = () if others is None else others.failing
-        runs = [run, *sorted(failing, key=lambda one: (one.steps, one.run))]
+        runs = [*found, *sorted(failing, key=lambda one: (one.steps, one.run))]
         spent = 0.0 if others is None else others.seconds
         content, files = self._analysed(runs, self.stage.left_seconds - spent)
         content |= {"from": "verify", "runs": len(runs), "unsafe_runs": len(runs)}
@@ -151,10 +154,13 @@ class Analysis:
             sum(counted_runs is None or number < counted_runs for number in numbers)
             for numbers in (result.unavoidable, result.undecided)
         )
-        new = [fault for fault in result.faults if (fault.state, fault.action) not in self.seen]
+        new = [one for one in result.faults if (one.state, one.action) not in self.seen]
         new.sort(key=lambda fault: (fault.run.steps, fault.step))
         findings = self._findings(new)
-        name = self._written(new)
+        name = self._written("faults", [known(fault, self.iteration) for fault in new])
+        is_open = not is_complete or result.stopped is not None or bool(result.undecided)
+        suspects = self._suspects(runs, result, seconds) if is_open and not new else []
+        suspects_name = self._written("suspects", suspects)
         content: dict[str, Any] = {
             "iteration": self.iteration,
             "is_cut": result.stopped is not None or not is_complete,
@@ -164,9 +170,12 @@ class Analysis:
             "why_undecided": result.unknown[0].reason if undecided else None,
             "faults": name,
             "findings": findings,
+            "new_suspects": len(suspects),
+            "suspects": suspects_name,
             "seconds": {"faults": time.perf_counter() - begin},
         }
-        return content, [*([name] if name else []), *(one["file"] for one in findings)]
+        files = [one for one in (name, suspects_name) if one is not None]
+        return content, [*files, *(one["file"] for one in findings)]
 
     def _faults(self, runs: Sequence[Run], seconds: float) -> tuple[FaultsResult, bool]:
         """Return the faults on the runs, and whether there was time to look at all of these."""
@@ -182,18 +191,41 @@ class Analysis:
         for number, run in enumerate(runs):
             if time.monotonic() >= until:
                 return finder.result(), False
+            if number >= ENOUGH_RUNS and self._has_new(finder):
+                break  # the others are still there in the next round, if these were not why
             if self.stage.note is not None:
                 self.stage.note(f"run {number + 1:,} of {len(runs):,}")
             finder.add(run, progress=self.stage.numbers)
         return finder.result(), True
 
-    def _written(self, faults: Sequence[Fault]) -> str | None:
-        """Write all faults to the file of the round; return its name, None without faults."""
+    def _has_new(self, finder: FaultFinder) -> bool:
+        return any((one.state, one.action) not in self.seen for one in finder.faults)
+
+    def _suspects(
+        self, runs: Sequence[Run], result: FaultsResult, seconds: float
+    ) -> list[KnownFault]:
+        """Return suspects on runs on which nobody knows the fault, or that were not looked at."""
+        hopeless = frozenset(result.unavoidable)
+        unclear = [run for run in runs if run.run not in hopeless]
+        how = FaultOptions(
+            max_states=SUSPECT_STATES,
+            max_seconds=max(seconds * SUSPECT_SHARE, 0.0),
+            memory_mb=self.stage.options.memory_mb,
+        )
+        found = find_suspects(self.policy, unclear, options=how)
+        return [
+            suspected(one, self.iteration)
+            for one in found
+            if (one.state, one.action) not in self.seen
+        ]
+
+    def _written(self, folder: str, faults: Sequence[KnownFault]) -> str | None:
+        """Write all of these to the file of the round; return its name, None if there are none."""
         if not faults:
             return None
-        name = f"faults/iteration-{self.iteration:03}.jsonl"
-        lines = (known(fault, self.iteration).line() for fault in faults)
-        write_pieces(self.stage.store.path(name), lines, what="file of faults")
+        name = f"{folder}/iteration-{self.iteration:03}.jsonl"
+        lines = (fault.line() for fault in faults)
+        write_pieces(self.stage.store.path(name), lines, what=f"file of {folder}")
         return name
 
     def _findings(self, faults: Sequence[Fault]) -> list[dict[str, Any]]:
@@ -221,13 +253,6 @@ class Analysis:
         except (OutOfBudget, Unsupported):
             return None  # its certificates are too large, or JSON cannot hold the states
         return name, _is_checked(finding, until)
-
-
-def file_name(finding: Finding) -> str:
-    """Return a name of our own making, the same for the same fault of the same policy."""
-    question = json.dumps(finding.question(), default=repr, sort_keys=True)
-    digest = hashlib.sha256(question.encode("utf-8", "surrogatepass")).hexdigest()
-    return f"{finding.claim}-{digest[:16]}.json"
 
 
 def _is_checked(finding: Finding, until: float) -> bool:
@@ -297,6 +322,7 @@ def verified(policy: Policy, iteration: int, stage: Stage) -> Made:
     wanted = VerifyOptions(
         method=how.verify,
         starts=how.starts,
+        runs=FAILING_RUNS,
         workers=how.workers,
         seed=how.seed,
         max_seconds=stage.left_seconds,

@@ -109,7 +109,7 @@ def _digest(task: AnyTask, states: Iterable[bytes]) -> str:
 
 def _drawn(task: AnyTask, count: int, seed: int, max_seconds: float) -> tuple[bytes, ...]:
     packed = task.draw_starts(count, seed=seed, max_seconds=max_seconds)
-    return tuple(split_states(packed, task.core.words))
+    return tuple(dict.fromkeys(split_states(packed, task.core.words)))
 
 
 def _all(task: AnyTask, most: int) -> tuple[bytes, ...] | None:

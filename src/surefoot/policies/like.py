@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from surefoot.errors import InputError, Unsupported, printable
+from surefoot.errors import InputError, Unsupported, printable, quoted
 from surefoot.files import file_bytes, read_json
 from surefoot.policies.models import Layer, Model, Network, Trees
 from surefoot.policies.writing import (
@@ -60,6 +60,19 @@ def write_like(policy: Policy, original: Policy, path: str | Path) -> list[Path]
         raise _not_held(f"a file *{suffix}", error, policy.model) from None
     file = check_place(path, (suffix,))
     return write_files({file: content} | interface_file(policy, file), read=_reader(kind))
+
+
+def check_suffix(original: Policy, path: str | Path) -> None:
+    """Raise InputError (``unknown-suffix``) if no repaired form of the policy goes to such a file:
+    to ask before long work.
+    """
+    kind, source = _source(original)
+    model = loaded_of(original).model
+    known = [*(_suffixes(source) if kind in _WRITERS else ()), *SUFFIXES_OF.get(model.kind, ())]
+    if Path(path).suffix.lower() not in known:
+        wanted = " or ".join(f"*{suffix}" for suffix in dict.fromkeys(known))
+        message = f"{quoted(str(path))} is no file {wanted}, to which this policy is written"
+        raise InputError("unknown-suffix", message)
 
 
 def suffix_like(policy: Policy, original: Policy) -> str:

@@ -39,6 +39,15 @@ from surefoot.tasks.task import Task, split_states
 __all__ = ["METHODS", "FaultDecision", "check_repairable", "draw_keep_states", "repair"]
 
 METHODS = ("minimal", "penalty")
+LEAST_MARGIN, MOST_MARGIN = 1e-9, 1e6
+
+
+def check_margin(margin: float) -> None:
+    """Raise InputError for a margin that a solver cannot tell from nothing, or from infinity."""
+    if not LEAST_MARGIN <= margin <= MOST_MARGIN:
+        raise InputError(
+            "bad-option", f"margin must be from {LEAST_MARGIN:g} to {MOST_MARGIN:g}, not {margin:g}"
+        )
 
 
 def repair(
@@ -65,13 +74,14 @@ def repair(
     how = chosen(RepairOptions, options, changes)
     check_word("method", how.method, METHODS)
     check_solver(how.solver)
+    check_margin(how.margin)
     who = as_policy(policy, task, seed=how.seed)
     check_repairable(who)
     demands, where = demands_of(who, faults, any_other=how.any_other)
     keep, kept = _to_keep(who, keep_states, where, how)
 
     def repaired(demands: list[Demand]) -> tuple[Repairer, Attempt]:
-        repairer = Repairer(who, demands, where, keep, kept, how, progress)
+        repairer = Repairer(who, demands, where, keep, kept, how, progress, begin=begin)
         attempt = repairer.penalised() if how.method == "penalty" else repairer.nearest()
         return repairer, attempt
 
@@ -90,7 +100,7 @@ def repair(
         distance=attempt.distance,
         changed_parameters=attempt.changed,
         added_parameters=attempt.added,
-        trees_added=len(repairer.trees),
+        trees_added=attempt.trees,
         margin=attempt.margin,
         keep_states=len(keep),
         keep_lost=len(attempt.lost),

@@ -53,11 +53,14 @@ class Demand:
 
 @dataclass(frozen=True)
 class Situations:
-    """Packed states with what the policy is fed in each, and which outputs can be decided for."""
+    """Packed states with what the policy is fed in each, which outputs it can decide for, and which
+    of these are applicable.
+    """
 
     packed: bytes
     rows: Reals
     allowed: Flags
+    applicable: Flags
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -86,15 +89,15 @@ def situations(policy: Policy, packed: bytes) -> Situations:
     """Return packed states as the policy sees them."""
     assert policy.interface is not None
     rows = fed(policy.interface, policy.task, packed)
-    return Situations(packed, rows, _allowed(policy, packed, len(rows)))
+    applicable = _applicable(policy, packed, len(rows))
+    allowed = np.ones_like(applicable) if policy.unfiltered else applicable
+    return Situations(packed, rows, allowed, applicable)
 
 
-def _allowed(policy: Policy, packed: bytes, count: int) -> Flags:
-    """Return which outputs can be decided for in each state: the applicable ones, or all."""
+def _applicable(policy: Policy, packed: bytes, count: int) -> Flags:
+    """Return which outputs are applicable in each state."""
     assert policy.interface is not None
     outputs = policy.interface.outputs
-    if policy.unfiltered:
-        return np.ones((count, len(outputs)), dtype=bool)
     allowed = np.zeros((count, len(policy.task.actions)), dtype=bool)
     begin = 0
 
@@ -140,14 +143,14 @@ def demands_of(policy: Policy, faults: Any, *, any_other: bool) -> tuple[list[De
         raise InputError("no-faults", "there are no faults to repair")
     where = situations(policy, b"".join(by_state))
     demands = [
-        _demand(policy, row, policy.task.unpack(packed), some, where.allowed[row], any_other)
+        _demand(policy, row, policy.task.unpack(packed), some, where, any_other)
         for row, (packed, some) in enumerate(by_state.items())
     ]
     return demands, where
 
 
 def _demand(
-    policy: Policy, row: int, state: Any, faults: list[Any], allowed: Flags, any_other: bool
+    policy: Policy, row: int, state: Any, faults: list[Any], where: Situations, any_other: bool
 ) -> Demand:
     assert policy.interface is not None
     outputs = policy.interface.outputs
@@ -157,12 +160,15 @@ def _demand(
         for fault in faults:
             if fault.alternatives:
                 wanted &= {_known(policy, name) for name in fault.alternatives}
-    can = [number for number in range(len(outputs)) if allowed[number]]
-    good = tuple(number for number in can if outputs[number] in wanted)
+    applicable = where.applicable[row]
+    can = [number for number in range(len(outputs)) if where.allowed[row, number]]
+    good = tuple(number for number in can if applicable[number] and outputs[number] in wanted)
     bad = tuple(
         number
         for number in can
-        if (outputs[number] in guilty if any_other else outputs[number] not in wanted)
+        if (any_other and outputs[number] in guilty)
+        or not applicable[number]
+        or (not any_other and outputs[number] not in wanted)
     )
     if not good:
         names = ", ".join(sorted(map(quoted, guilty)))

@@ -55,6 +55,7 @@ class Attempt:
     bound: float | None = None
     gap: float | None = None
     margin: float = 0.0
+    trees: int = 0
 
 
 class Repairer:
@@ -69,6 +70,8 @@ class Repairer:
         kept: Numbers,
         how: RepairOptions,
         progress: Progress | None,
+        *,
+        begin: float,
     ) -> None:
         self.policy = policy
         self.demands = list(demands)
@@ -82,7 +85,8 @@ class Repairer:
         self.rounds = 0
         self.stopped: str | None = None
         self._tell = progress or (lambda _: None)
-        self._begin = time.perf_counter()
+        self._begin = begin
+        self._found: Attempt | None = None
         self._chosen: list[int] | None = None
         self._watched: dict[tuple[int, int], None] = {}
         assert policy.model is not None
@@ -109,9 +113,18 @@ class Repairer:
             if not self._unmet(model, self.demands):
                 changed = penalty * sum(len(demand.bad) for demand in needs)
                 count = sum(len(demand.bad) for demand in needs)
-                return Attempt(model, changed, count, count, self._lost(model), margin=penalty)
+                lost, trees = self._lost(model), len(self.trees)
+                return Attempt(model, changed, count, count, lost, margin=penalty, trees=trees)
             penalty *= 2
-        raise self._not_met(self._unmet(model, self.demands))
+        unmet = self._unmet(model, self.demands)
+        alike = self._alike(unmet[0])
+        raise _contradiction(self.policy, alike) if len(alike) > 1 else self._not_met(unmet)
+
+    def _alike(self, number: int) -> list[Demand]:
+        """Return the demands in states with the same inputs as that one."""
+        labels = distinct_rows(self._compared(self.where.rows))
+        same = labels[self.demands[number].row]
+        return [demand for demand in self.demands if labels[demand.row] == same]
 
     def _penalty_tree(self, demand: Demand, penalty: float) -> Tree:
         precision = _input_precision(self._original)
@@ -124,26 +137,24 @@ class Repairer:
 
     def nearest(self) -> Attempt:
         """Return the best attempt. Raises OutOfBudget if the time is up before there is one."""
-        best: Attempt | None = None
         try:
             for separations in range(MAX_SEPARATIONS + 1):
+                before = self._found
                 attempt = self._feasible_attempt()
-                if best is None or len(attempt.lost) < len(best.lost):
-                    best = attempt
-                elif separations > 2:
+                if separations > 2 and self._found is before:
                     break
                 if not len(attempt.lost) or not self._separate_lost(attempt.lost):
                     break
         except OutOfSeconds:
             self.stopped = "seconds"
-            if best is None:
+            if self._found is None:
                 raise OutOfBudget(
                     "out-of-seconds",
                     "ran out of seconds before there was a repair",
                     hint="give more --max-seconds, or fewer faults",
                 ) from None
-        assert best is not None
-        return best
+        assert self._found is not None
+        return self._found
 
     def _feasible_attempt(self) -> Attempt:
         """Return an attempt, after as many separations of conflicting faults as it takes."""
@@ -196,8 +207,11 @@ class Repairer:
                 f"{len(lost):,} decisions to keep lost, {len(self.trees):,} trees added"
             )
             new = [] if unmet else self._newly_lost(model, lost)
+            if not unmet:
+                attempt = self._measured(view, model, lost, bound, solution)
+                self._note(attempt)
             if not unmet and (not new or self._is_hopeless(lost)):
-                return self._measured(view, model, lost, bound, solution)
+                return attempt
             self._press(chooser, model, unmet)
             self._watched.update(dict.fromkeys(new))
             self._watch(view, chooser, new)
@@ -209,6 +223,11 @@ class Repairer:
         if unmet:
             raise self._not_met(unmet)
         return self._measured(view, model, lost, bound, solution)
+
+    def _note(self, attempt: Attempt) -> None:
+        """Keep an attempt if it is the best so far."""
+        if self._found is None or len(attempt.lost) < len(self._found.lost):
+            self._found = attempt
 
     def _press(self, chooser: Chooser, model: Any, unmet: Sequence[int]) -> None:
         """Ask more where a bad output still wins: rows against it or, where there are such, a
@@ -253,6 +272,7 @@ class Repairer:
             bound=bound,
             gap=gap,
             margin=max(self.margins),
+            trees=len(self.trees),
         )
 
     # -- looking at decisions ------------------------------------------------------------------

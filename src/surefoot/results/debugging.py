@@ -37,6 +37,8 @@ class Iteration(Result):
     seconds: Mapping[str, float]
     unavoidable: int = 0
     undecided: int = 0
+    suspects: int = 0
+    """new decisions to change that nobody knows to be faults, though the state has a safe action"""
     trees_added: int = 0
     changed_parameters: int = 0
     distance: float = 0.0

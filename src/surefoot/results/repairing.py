@@ -111,14 +111,20 @@ class VerifyResult(Result):
     seconds: float
     reason: str | None = None
     run: Run | None = None
+    others: tuple[Run, ...] = ()
+    """further failing runs, to other states, if more than one was asked for"""
     certificate: Any = field(default=None, compare=False, repr=False)
     """evidence for ``safe``; None where it was not asked for"""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain data, the certificate left out."""
-        names = [name for name in self.__dataclass_fields__ if name not in ("run", "certificate")]
+        apart = ("run", "others", "certificate")
+        names = [name for name in self.__dataclass_fields__ if name not in apart]
         content: dict[str, Any] = {name: getattr(self, name) for name in names}
-        return {**content, "run": None if self.run is None else self.run.to_dict()}
+        content["run"] = None if self.run is None else self.run.to_dict()
+        if self.others:
+            content["others"] = [run.to_dict() for run in self.others]
+        return content
 
     def __str__(self) -> str:
         which = "all" if self.all_starts else "a sample of"

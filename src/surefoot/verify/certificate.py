@@ -1,7 +1,7 @@
 """Certificates that a policy is safe: all states that it reaches, one in each line of a file.
 
 The file begins with a line that says what is claimed about which policy of which task. The format
-is described in docs/verify.md; :mod:`surefoot.certificates` hands it to the checker.
+is described in docs/verification.md; :mod:`surefoot.certificates` hands it to the checker.
 """
 
 from __future__ import annotations

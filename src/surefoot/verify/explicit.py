@@ -72,6 +72,7 @@ class _Explicit:
             self.job.policy.core,
             states,
             workers=num_workers(self.job.policy, how.workers),
+            max_runs=how.runs,
             max_seconds=self._seconds_left(),
             max_bytes=how.max_bytes,
             max_states=how.max_states,
@@ -96,7 +97,8 @@ class _Explicit:
         return VerifyResult("unknown", METHOD, 0, False, 0, 0, seconds, reason=reason)
 
     def _result(self, found: dict[str, Any], *, are_all: bool) -> VerifyResult:
-        run = None if found["run"] is None else run_of(self.task, *found["run"])
+        runs = [run_of(self.task, *raw, number=n) for n, raw in enumerate(found["runs"])]
+        run = runs[0] if runs else None
         reason = None if run is not None else self._reason(found, are_all=are_all)
         verdict = "unsafe" if run is not None else "unknown" if reason else "safe"
         certificate = None
@@ -112,6 +114,7 @@ class _Explicit:
             seconds=time.perf_counter() - self.begin,
             reason=reason,
             run=run,
+            others=tuple(runs[1:]),
             certificate=certificate,
         )
 
@@ -128,10 +131,10 @@ class _Explicit:
         return None if are_all else SAMPLED
 
 
-def run_of(task: Task | PythonTask, packed: bytes, actions: list[int]) -> Run:
+def run_of(task: Task | PythonTask, packed: bytes, actions: list[int], *, number: int = 0) -> Run:
     """Return the failing run of packed states and numbers of actions."""
     return Run(
-        run=0,
+        run=number,
         states=PackedStates(packed, 8 * task.core.words, task.unpack),
         actions=tuple(task.actions[number] for number in actions),
         result="fail",

@@ -109,7 +109,7 @@ def test_unknown_of_verification_is_never_safe(monkeypatch: pytest.MonkeyPatch) 
     assert result.iterations[-1].verdict == "unknown"
 
 
-@pytest.mark.parametrize("iterations", [0, 1, 2])
+@pytest.mark.parametrize("iterations", [0, 1])
 def test_the_number_of_repairs_is_bounded(iterations: int) -> None:
     result = debugged(starts=3, iterations=iterations)
     repairs = [one for one in result.iterations if one.policy is not None]
@@ -176,6 +176,7 @@ def test_undecided_runs_are_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
         return replace(result, faults=(), unknown=(open_question,), undecided=(0, 3))
 
     monkeypatch.setattr(FaultFinder, "result", undecided)
+    monkeypatch.setattr(stages, "find_suspects", lambda *_, **__: [])
     result = debugged()
     assert result.outcome == "unknown"
     assert result.reason == "nobody knows which decision is the fault on 2 failing runs (seconds)"
@@ -189,9 +190,29 @@ def test_an_analysis_that_was_cut_is_not_taken_for_complete(
         return FaultsResult((), (), (), 0, (), (), 0.0, stopped="memory")
 
     monkeypatch.setattr(FaultFinder, "result", cut)
+    monkeypatch.setattr(stages, "find_suspects", lambda *_, **__: [])
     result = debugged()
     assert (result.outcome, result.verification) == ("unknown", None)
     assert "before all runs were looked at" in result.reason
+
+
+def test_suspects_are_repaired_where_no_fault_can_be_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = FaultFinder.result
+
+    def undecided(self: FaultFinder) -> FaultsResult:
+        result = real(self)
+        if not result.runs:
+            return result
+        open_question = Unknown(result.bugs[0].state, "state", "seconds", 0, 0)
+        numbers = tuple(range(result.runs))
+        return replace(result, faults=(), unknown=(open_question,), undecided=numbers)
+
+    monkeypatch.setattr(FaultFinder, "result", undecided)
+    result = debugged()
+    assert result.outcome == "safe"
+    assert result.faults == ()
+    assert sum(one.suspects for one in result.iterations) == TRACKS // 2
+    assert result.after.unsafe == 0
 
 
 # -- start states ------------------------------------------------------------------------------
@@ -212,7 +233,7 @@ def test_evaluation_is_on_other_start_states() -> None:
     task = d.compile()
     options = DebugOptions(starts=2_000, evaluate_starts=1_000, seed=3)
     starts = make_starts(task, options, max_seconds=10)
-    assert len(starts.debugging) == 2_000
+    assert 1_500 < len(starts.debugging) == len(set(starts.debugging)) <= 2_000
     assert 700 < len(starts.evaluation) < 1_000
     assert not set(starts.debugging) & set(starts.evaluation)
     assert (starts.are_all, starts.disjoint) == (False, True)

@@ -153,7 +153,10 @@ def _check_places(places: Integers, counts: Integers, outputs: Integers) -> None
 
 
 def _order(joined: _Joined) -> Integers:
-    """Return the nodes that are reached, tree by tree, each level by level from the root."""
+    """Return the nodes that are reached, tree by tree, each level by level from the root.
+
+    The children of a node stand side by side, as XGBoost takes it that they do.
+    """
     mark = np.full(len(joined.leaf), -1, dtype=np.int64)
     layer, levels, reached = joined.roots, [np.zeros(0, dtype=np.int64)], 0
     while len(layer):
@@ -168,7 +171,7 @@ def _order(joined: _Joined) -> Integers:
         levels.append(layer)
         reached += len(layer)
         inner = layer[~joined.leaf[layer]]
-        layer = np.concatenate([joined.left[inner], joined.right[inner]])
+        layer = np.stack([joined.left[inner], joined.right[inner]], axis=1).ravel()
     order = np.concatenate(levels)
     return order[np.argsort(joined.tree[order], kind="stable")]
 

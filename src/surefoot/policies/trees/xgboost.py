@@ -233,6 +233,8 @@ def _tree(
     )
     conditions = _float32(conditions, f"{place}/split_conditions")
     leaf = left == -1
+    if (arrays["right_children"][~leaf] != left[~leaf] + 1).any():
+        raise bad("the children of a node do not stand side by side, as XGBoost has them", place)
     places, values = np.arange(count), conditions
     if (size := _leaf_size(content, place)) > 1:
         if size != num_outputs or weight is not None:
