@@ -142,6 +142,10 @@ def difference(before: Policy, after: Policy, count: int, *, seed: int) -> Repai
     if not len(found):
         return RepairDiff(0, 0)
     states = before.task.unpack_all(found.packed)
-    pairs = zip(states, found.actions, after.decide_all(states), strict=True)
+    seen = situations(after, found.packed)
+    assert after.interface is not None
+    names = after.interface.outputs
+    decided = [names[output] for output in seen.decisions(after.scorer.scores(seen.rows))]
+    pairs = zip(states, found.actions, decided, strict=True)
     changed = [DecisionChange(state, old, new) for state, old, new in pairs if old != new]
     return RepairDiff(len(states), len(changed), tuple(changed[:SHOWN_CHANGES]))

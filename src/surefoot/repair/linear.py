@@ -164,14 +164,14 @@ class _Activations(Features):
 class CorrectedView(LinearView):
     """Networks with trees beside them: the parameters of both, the network's first.
 
-    A network whose last activation does not keep the order of scores has none.
+    A network whose last activation is not linear has none; nor has one with ``trees_only``.
     """
 
-    def __init__(self, model: Corrected) -> None:
+    def __init__(self, model: Corrected, *, trees_only: bool = False) -> None:
         self.model = model
         self._trees = TreesView(model.trees)
-        is_linear = model.network.layers[-1].activation == "linear"
-        self._network = NetworkView(model.network) if is_linear else None
+        has_network = model.network.layers[-1].activation == "linear" and not trees_only
+        self._network = NetworkView(model.network) if has_network else None
         self._scorer = model.scorer()
         parts = [] if self._network is None else [self._network.parameters]
         self.parameters = np.concatenate([*parts, self._trees.parameters])
@@ -226,15 +226,21 @@ def _rounded(numbers: Reals, precision: str) -> Reals:
 # -- making and growing views ------------------------------------------------------------------
 
 
-def view_of(model: Any) -> LinearView:
-    """Return the linear view of a model that can be repaired."""
+def view_of(model: Any, *, trees_only: bool = False) -> LinearView:
+    """Return the linear view of a model that can be repaired; with ``trees_only`` the parameters
+    of a network do not count among those of the view.
+    """
     if isinstance(model, Trees):
         return TreesView(model)
     if isinstance(model, Corrected):
-        return CorrectedView(model)
-    if model.layers[-1].activation in MONOTONE:
+        return CorrectedView(model, trees_only=trees_only)
+    if _keeps_order(model.layers[-1]) and not trees_only:
         return NetworkView(model)
-    return CorrectedView(with_trees(model, []))
+    return CorrectedView(with_trees(model, []), trees_only=trees_only)
+
+
+def _keeps_order(last: Layer) -> bool:
+    return last.activation in MONOTONE and (last.activation != "leaky_relu" or last.slope > 0)
 
 
 def with_trees(model: Any, trees: Sequence[Tree]) -> Any:

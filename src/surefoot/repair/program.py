@@ -111,24 +111,31 @@ class Program:
     def solve(self, *, seconds: float) -> Solution | None:
         """Return the solution of least cost; None if there is none.
 
-        Raises OutOfSeconds if the time is up before.
+        Raises OutOfSeconds if the time is up before, and Unsure if the numbers are such that the
+        solver cannot tell.
         """
         import highspy
 
-        self._limit(seconds)
-        self._highs.run()
-        status = self._highs.getModelStatus()
-        if status == highspy.HighsModelStatus.kOptimal:
+        kinds = highspy.HighsModelStatus
+        status = self._run(seconds)
+        if status not in (kinds.kOptimal, kinds.kInfeasible, kinds.kTimeLimit):
+            self._highs.clearSolver()  # from the beginning: a bad basis may be why
+            status = self._run(seconds)
+        if status == kinds.kOptimal:
             found = self._highs.getSolution()
             objective = self._highs.getInfo().objective_function_value
             values = (found.col_value, found.row_value, found.row_dual)
             return Solution(objective, *map(np.array, values))
-        if status == highspy.HighsModelStatus.kTimeLimit:
+        if status == kinds.kTimeLimit:
             raise OutOfSeconds
-        kinds = highspy.HighsModelStatus
-        if status in (kinds.kInfeasible, kinds.kUnboundedOrInfeasible):
+        if status == kinds.kInfeasible:
             return None
-        raise RuntimeError(f"HiGHS ended with {self._highs.modelStatusToString(status)}")
+        raise Unsure(self._highs.modelStatusToString(status))
+
+    def _run(self, seconds: float) -> Any:
+        self._limit(seconds)
+        self._highs.run()
+        return self._highs.getModelStatus()
 
     def _limit(self, seconds: float) -> None:
         if seconds <= 0:
@@ -160,6 +167,10 @@ class Program:
 
 class OutOfSeconds(Exception):
     """The time was up before the program was solved."""
+
+
+class Unsure(Exception):
+    """The solver ends without an answer: numbers that differ by many powers of ten do that."""
 
 
 def _highs() -> Any:

@@ -24,7 +24,7 @@ from surefoot.repair.choosing import Chooser
 from surefoot.repair.decisions import Demand, Numbers, Reals, Situations
 from surefoot.repair.integer import improved_by_integers
 from surefoot.repair.linear import LinearView, view_of, with_trees
-from surefoot.repair.program import OutOfSeconds, Solution
+from surefoot.repair.program import OutOfSeconds, Solution, Unsure
 from surefoot.repair.separating import (
     as_compared,
     constant_tree,
@@ -38,6 +38,8 @@ MAX_GROWTHS = 40  # of a margin, by a factor of 2 each
 MAX_KEEP_ROUNDS = 60  # of adding soft rows before separating
 MAX_SEPARATIONS = 12  # for decisions to keep; conflicts of faults are separated without end
 MANY_LOST = 100
+FLIP_WORK = 10_000  # demands of all programs that flips solve
+NOT_REPAIRED = "not-repaired"
 NEW_SOFT_ROWS = 2_000  # at most in one round
 Progress = Callable[[str], object]
 
@@ -91,7 +93,8 @@ class Repairer:
         self._watched: dict[tuple[int, int], None] = {}
         assert policy.model is not None
         self._original: Any = policy.model
-        if not len(view_of(self._original).parameters):
+        self._trees_only = False
+        if not len(self._view(self._original).parameters):
             self.trees.append(constant_tree(self._original.num_outputs))
 
     @property
@@ -160,24 +163,54 @@ class Repairer:
         """Return an attempt, after as many separations of conflicting faults as it takes."""
         while True:
             self.rounds += 1
-            model = with_trees(self._original, self.trees) if self.trees else self._original
-            view = view_of(model)
-            scores = view.scores(self.where.rows)
-            chooser = Chooser(
-                view,
-                view.look_at(self.where.rows),
-                scores,
-                self.demands,
-                self.margins,
-                chosen=self._chosen,
-                rivals=self._rivals,
-                seconds_left=lambda: self.seconds_left,
-            )
-            attempt = self._attempt(view, chooser)
-            self._chosen = [one.chosen for one in chooser.choices]
-            self._rivals = [one.rivals for one in chooser.choices]
+            try:
+                attempt = self._one_attempt()
+            except Unsure as error:
+                self._leave_network(_not_solved(error))
+                continue
+            except InputError as error:
+                if error.code != NOT_REPAIRED:
+                    raise
+                self._leave_network(error)
+                continue
             if attempt is not None:
                 return attempt
+
+    def _one_attempt(self) -> Attempt | None:
+        model = with_trees(self._original, self.trees) if self.trees else self._original
+        view = self._view(model)
+        chooser = Chooser(
+            view,
+            view.look_at(self.where.rows),
+            view.scores(self.where.rows),
+            self.demands,
+            self.margins,
+            chosen=self._chosen,
+            rivals=self._rivals,
+            seconds_left=lambda: self.seconds_left,
+        )
+        attempt = self._attempt(view, chooser)
+        self._chosen = [one.chosen for one in chooser.choices]
+        self._rivals = [one.rivals for one in chooser.choices]
+        return attempt
+
+    def _view(self, model: Any) -> LinearView:
+        return view_of(model, trees_only=self._trees_only)
+
+    def _leave_network(self, error: InputError) -> None:
+        """Leave the network as it is, and go on with trees beside it: their leaves are no numbers
+        that a solver could stumble over. Raises the error if that was so already.
+        """
+        if self._original.kind == "trees" or self._trees_only:
+            raise error
+        self._trees_only = True
+        self.margins = [self.how.margin] * len(self.demands)
+        self._watched.clear()
+        self.trees = []
+        if len(self.demands) > 1:
+            self._separate_conflict(self.demands)
+        else:
+            self.trees.append(constant_tree(self._original.num_outputs))
 
     def _attempt(self, view: LinearView, chooser: Chooser) -> Attempt | None:
         """Return an attempt with the trees that are there; None if another one was needed."""
@@ -190,7 +223,8 @@ class Repairer:
                 self._separate_conflict(conflict or self.demands)
                 return None
         if not self._watched:  # later the choices stand: soft rows make every try expensive
-            solution = chooser.improve(solution, self.how.flips)
+            flips = min(self.how.flips, FLIP_WORK // len(self.demands))
+            solution = chooser.improve(solution, flips)
         solution, bound = improved_by_integers(chooser, solution, self.how, self.seconds_left)
         return self._settled(view, chooser, solution, bound)
 
@@ -235,11 +269,11 @@ class Repairer:
         """
         rows = [self.demands[number].row for number in unmet]
         scores = model.scorer().scores(self.where.rows[rows]) if rows else ()
-        for number, row, found in zip(unmet, rows, scores, strict=True):
+        for number, own in zip(unmet, scores, strict=True):
             one = chooser.choices[number]
-            winner = int(np.where(self.where.allowed[row], found, -np.inf).argmax())
-            if winner not in one.rivals:
-                chooser.oppose(one, winner)
+            best = _best_of(one.demand.bad, own)
+            if best not in one.rivals:
+                chooser.oppose(one, best)
                 continue
             self.margins[number] *= 2
             chooser.widen(one, self.margins[number])
@@ -249,17 +283,15 @@ class Repairer:
         rows = [demand.row for demand in self.demands]
         scores = self.policy.scorer.scores(self.where.rows[rows])
         return [
-            [max(demand.bad, key=lambda output, own=own: (own[output], -output))]  # type: ignore[misc]
-            if demand.bad
-            else []
+            [_best_of(demand.bad, own)] if demand.bad else []
             for demand, own in zip(self.demands, scores, strict=True)
         ]
 
     def _measured(
         self, view: LinearView, model: Any, lost: Numbers, bound: float | None, solution: Solution
     ) -> Attempt:
-        change = np.abs(view_of(model).parameters - view.parameters)
-        old = len(view_of(self._original).parameters)
+        change = np.abs(self._view(model).parameters - view.parameters)
+        old = len(self._view(self._original).parameters)
         gap = None
         if bound is not None:
             gap = max(solution.objective - bound, 0.0) / max(solution.objective, 1e-12)
@@ -278,12 +310,17 @@ class Repairer:
     # -- looking at decisions ------------------------------------------------------------------
 
     def _unmet(self, model: Any, demands: Sequence[Demand]) -> list[int]:
-        """Return the numbers of demands that the model does not meet."""
+        """Return the numbers of demands that the model does not meet, or by less than half of the
+        margin: other libraries may round away what is less.
+        """
         rows = [demand.row for demand in demands]
         scores = model.scorer().scores(self.where.rows[rows])
-        allowed = self.where.allowed[rows]
-        decided = np.where(allowed, scores, -np.inf).argmax(axis=1)
-        return [n for n, demand in enumerate(demands) if decided[n] not in demand.good]
+        least = self.how.margin / 2 / _unit(model)
+        return [
+            number
+            for number, (demand, own) in enumerate(zip(demands, scores, strict=True))
+            if demand.bad and own[list(demand.good)].max() - own[list(demand.bad)].max() <= least
+        ]
 
     def _decided(self, model: Any) -> Numbers:
         return self.keep.decisions(model.scorer().scores(self.keep.rows))
@@ -361,7 +398,7 @@ class Repairer:
     def _not_met(self, unmet: Sequence[int]) -> InputError:
         state = self.demands[unmet[0]].state
         return InputError(
-            "not-repaired",
+            NOT_REPAIRED,
             f"{len(unmet):,} faults are still there whatever the margin: the first is in {state}",
             hint="the policy's numbers are too coarse there; a shield wraps the policy instead",
         )
@@ -379,6 +416,29 @@ class Repairer:
         if unmet:
             raise self._not_met(unmet)
         return made
+
+
+def _best_of(outputs: Sequence[int], scores: Reals) -> int:
+    """Return the output with the best score, the lowest of equal ones."""
+    return max(outputs, key=lambda output: (scores[output], -output))
+
+
+def _unit(model: Any) -> float:
+    """Return how many units of the linear scores a unit of the model's scores is; infinity where
+    there is no such number.
+    """
+    if model.kind == "trees":
+        return float(model.divide_by)
+    network = model if model.kind == "network" else model.network
+    return 1.0 if network.layers[-1].activation == "linear" else np.inf
+
+
+def _not_solved(error: Unsure) -> InputError:
+    return InputError(
+        "solver-failed",
+        f"the solver ends without an answer ({error})",
+        hint="--method penalty needs no solver; surefoot export --shield changes no parameter",
+    )
 
 
 def _input_precision(model: Any) -> str:
