@@ -47,6 +47,9 @@ bench: $(DEV_STAMP)
 	$(BIN)/python -m benchmarks.fuzzing
 	$(BIN)/python -m benchmarks.training
 	$(BIN)/python -m benchmarks.policies_table
+	$(BIN)/python -m benchmarks.explicit
+	$(BIN)/python -m benchmarks.repair
+	$(BIN)/python -m benchmarks.debugging
 
 # The policies that come with Surefoot, trained anew: about an hour on one core.
 policies: $(DEV_STAMP)

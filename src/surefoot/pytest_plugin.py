@@ -136,6 +136,7 @@ class _Check:
         """Return how many runs were tried, if nothing is wrong with them."""
         from surefoot.errors import OutOfBudget
         from surefoot.fuzz import fuzz
+        from surefoot.results import counted
 
         task, policy = self.policy.task, self.policy
         try:
@@ -145,7 +146,8 @@ class _Check:
                 self._fail_unknown(f"fuzzing: {error.message}")
             return 0
         runs, failing = len(found.runs), list(found.failing)
-        self._look_at(failing, f"{len(failing):,} distinct runs of {runs:,} fail, seed {self.seed}")
+        many = counted(len(failing), "distinct run")
+        self._look_at(failing, f"{many} of {runs:,} fail, seed {self.seed}")
         if found.stopped is not None and not self.allow_unknown:
             self._fail_unknown(f"fuzzing ran out of {found.stopped} after {runs:,} runs")
         return runs

@@ -167,10 +167,28 @@ def test_faults_of_another_task(surefoot: Surefoot, files: Path) -> None:
     assert "[fault-other-task]" in text
 
 
+def test_no_record_of_what_nobody_could_check(surefoot: Surefoot, files: Path) -> None:
+    fault = {"state": {"x": 4}, "action": "up", "outcome": {"x": 5}, "alternatives": []}
+    fault |= {"steps": 3, "step": 2, "more_unknown": True}
+    (files / "faults.jsonl").write_text(json.dumps(fault) + "\n")
+    more = ("--faults", "faults.jsonl", "-o", "new.safetensors", "--record", "record.json")
+    done = repair(surefoot, *more)
+    assert "[no-alternatives]" in error_of(done, 2)
+    assert not (files / "new.safetensors").exists()
+    assert repair(surefoot, *more, "--any-other").code == 0
+    checked = surefoot("check", "record.json")
+    assert checked.code == 0, checked.err
+
+
+def test_a_suffix_that_is_not_for_it_is_refused_at_once(surefoot: Surefoot, files: Path) -> None:
+    message = error_of(repair(surefoot, "-o", "new.ubj"), 2)
+    assert "*.safetensors or *.onnx" in message and "[unknown-suffix]" in message
+
+
 def test_no_time(surefoot: Surefoot, files: Path) -> None:
     done = repair(surefoot, "-o", "new.safetensors", "--max-seconds", "0")
-    assert done.code in (0, 4), done.err
-    assert (done.code == 0) == (files / "new.safetensors").exists()
+    assert "[out-of-seconds]" in error_of(done, 4)
+    assert not (files / "new.safetensors").exists()
 
 
 BAD = (

@@ -17,6 +17,7 @@ from cyclopts import Parameter
 from surefoot.cli.arguments import Json, TaskArguments, checked_options
 from surefoot.cli.policy_arguments import PolicyArguments
 from surefoot.errors import InputError, printable
+from surefoot.files import neighbour_hint
 from surefoot.options import BudgetOptions
 from surefoot.results import counted
 
@@ -146,6 +147,9 @@ def _task_and_policy(
     if given is not None and policy.policy is not None:
         return given, policy.load(given, seed=seed)
     for file in files:
+        if not file.exists():
+            hint = neighbour_hint(file)
+            raise InputError("file-not-found", "there is no such file", file=str(file), hint=hint)
         found = _of_campaign if is_campaign(file) else _of_finding
         named = found(file, given)
         if named is not None:

@@ -78,6 +78,8 @@ def repair(
         from surefoot.findings.faults import read_faults
 
         found = read_faults(faults, loaded)
+        if record is not None and not options.any_other:
+            _check_recordable(found)
     with redirect_stdout(sys.stderr), Progress("repairing") as progress:
         result, files, again = repaired(who, found, out, options, progress=progress.note)
         if record is not None:
@@ -121,6 +123,19 @@ def _check_files(faults: Sequence[Path], out: Path, record: Path | None) -> None
         check_place(record, (".json",))
         if record.absolute() == out.absolute():
             raise InputError("bad-option", "--record and --out are the same file")
+
+
+def _check_recordable(faults: Sequence[Any]) -> None:
+    """Raise InputError if a fault has no alternative known to be safe: nobody could check then that
+    the new decision is.
+    """
+    for fault in faults:
+        if not fault.alternatives:
+            raise InputError(
+                "no-alternatives",
+                f"no action is known to be safe in {fault.state}: a record could not be checked",
+                hint="leave --record out, or give --any-other",
+            )
 
 
 def _check_out(policy: Policy, out: Path) -> None:

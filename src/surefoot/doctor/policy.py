@@ -69,6 +69,8 @@ def _kind(policy: Policy) -> str:
         return policy.model.kind
     if isinstance(policy.core, _core.TablePolicy):
         return "table"
+    if isinstance(policy.core, _core.ShieldedPolicy):
+        return "shield"
     return "Python code" if isinstance(policy.core, _core.CallablePolicy) else "built in"
 
 

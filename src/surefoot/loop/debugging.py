@@ -289,8 +289,12 @@ class Loop:
 
     @property
     def _guilty(self) -> list[KnownFault]:
-        """All decisions that are to be changed."""
-        return [*self._faults, *self._suspects]
+        """All decisions that are to be changed. Of suspects in the same state the last one counts:
+        what is safe after them was found for the policy of its round.
+        """
+        proved = {fault.state for fault in self._faults}
+        last = {one.state: one for one in self._suspects if one.state not in proved}
+        return [*self._faults, *last.values()]
 
     def _kept_decisions(self, policy: Policy) -> list[Any]:
         """Return decisions to keep: those on goal runs of the original policy, drawn once, and
