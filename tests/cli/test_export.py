@@ -160,7 +160,7 @@ BAD = (
     (("found", "--shield", "s.txt"), "unknown-suffix"),
     (("found", "--shield", "gone/s.json"), "file-not-written"),
     (("found", "--python", "s.json"), "unknown-suffix"),
-    (("gone", "--shield", "s.json"), "bad-option"),
+    (("gone", "--shield", "s.json"), "file-not-found"),
     (("gone.json", "--shield", "s.json"), "file-not-found"),
     (("found", "--shield", "s.json", "--const", "N=3"), "bad-option"),
     (("found", "--shield", "s.json", "--task", LINE), "finding-other-task"),
