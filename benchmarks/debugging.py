@@ -27,6 +27,7 @@ WAYS: dict[str, dict[str, Any]] = {
     "penalty": {"method": "penalty", "keep": 0},
 }
 BELUGA = {f"beluga-{jigs}-{kind}": (jigs, kind) for jigs in (5, 6) for kind in ("network", "trees")}
+BELUGA_STEPS = {5: 60_000, 6: 160_000}
 FOLDER = Path("build") / "debugging"
 STAGES = ("fuzz", "faults", "repair", "verify")
 MAX_STATES = 20_000  # of tasks that are looked at for a safe way to the goal
@@ -59,7 +60,7 @@ def beluga(name: str) -> Instance:
         FOLDER.mkdir(parents=True, exist_ok=True)
         loaded = surefoot.load_task(task)
         how = {"potential": "goal", "discount": 0.98, "learning_rate": 0.001}
-        trained = surefoot.train(loaded, steps=60_000, **how)
+        trained = surefoot.train(loaded, steps=BELUGA_STEPS[jigs], **how)
         surefoot.write_policy(trained.policy, network)
         surefoot.write_policy(surefoot.distill(loaded, trained.policy).policy, trees)
     return Instance(name, task, str(network if kind == "network" else trees))
