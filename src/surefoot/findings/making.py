@@ -39,7 +39,7 @@ def finding_of(task: AnyTask, policy: Any, found: Fault | Bug | Run, *, seed: in
         "finding": VERSION,
         "kind": kind,
         "task": dict(task_member(task)),
-        "policy": _policy_member(who),
+        "policy": policy_member(who),
         "run": _run_member(run, task, seed),
     }
     if isinstance(found, Fault):
@@ -61,7 +61,7 @@ def _kind_and_run(found: Any) -> tuple[str, Run]:
     )
 
 
-def _policy_member(policy: Policy) -> dict[str, Any]:
+def policy_member(policy: Policy) -> dict[str, Any]:
     """Return what a finding says about its policy; its interface by file, or else as data."""
     interface: Any = None
     if policy.interface is not None:

@@ -32,7 +32,7 @@ from surefoot.checker.repairs import check_repair
 from surefoot.errors import InputError, shown
 from surefoot.files import read_json
 from surefoot.findings import FRAME, Finding
-from surefoot.findings.making import _policy_member
+from surefoot.findings.making import policy_member
 from surefoot.findings.runs import AnyTask
 from surefoot.findings.sources import check_same_policy, check_same_task, never_stuck
 from surefoot.policies import Policy
@@ -105,8 +105,8 @@ def repair_record(
         "surefoot": __version__,
         "repair": VERSION,
         "task": dict(task_member(task)),
-        "before": _policy_member(before),
-        "after": _policy_member(after),
+        "before": policy_member(before),
+        "after": policy_member(after),
         "variables": list(task.names),
         "faults": [_fault(fault, before, now) for fault, now in zip(listed, decided, strict=True)],
         "any_other": any_other,

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from surefoot.repair.decisions import Demand, Reals
+from surefoot.repair.decisions import Demand, Reals, best_of
 from surefoot.repair.linear import Entries, Features, LinearView
 from surefoot.repair.program import TOLERANCE, Program, Solution
 
@@ -105,7 +105,7 @@ class Chooser:
 
     def _first_choice(self, demand: Demand) -> int:
         """Return the good output with the best score."""
-        return max(demand.good, key=lambda output: (self._scores[demand.row, output], -output))
+        return best_of(demand.good, self._scores[demand.row])
 
     def _agree_where_alike(self) -> None:
         """Choose the same for demands that the policy cannot tell apart, if something is good for

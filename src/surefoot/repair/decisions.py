@@ -6,7 +6,7 @@ the ``good`` outputs scores higher than all ``bad`` ones.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,6 +69,11 @@ class Situations:
         """Return the output that is decided for in each state, the lowest of the best."""
         best: Numbers = np.where(self.allowed, scores, -np.inf).argmax(axis=1)
         return best
+
+
+def best_of(outputs: Sequence[int], scores: Reals) -> int:
+    """Return the output with the best score, the lowest of equal ones."""
+    return max(outputs, key=lambda output: (scores[output], -output))
 
 
 def check_repairable(policy: Policy) -> None:

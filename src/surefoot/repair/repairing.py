@@ -21,7 +21,7 @@ from surefoot.policies import Policy, as_policy
 from surefoot.policies.loaded import Loaded
 from surefoot.policies.trees.forest import Tree
 from surefoot.repair.choosing import Chooser
-from surefoot.repair.decisions import Demand, Numbers, Reals, Situations
+from surefoot.repair.decisions import Demand, Numbers, Reals, Situations, best_of
 from surefoot.repair.integer import improved_by_integers
 from surefoot.repair.linear import LinearView, view_of, with_trees
 from surefoot.repair.program import OutOfSeconds, Solution, Unsure
@@ -116,7 +116,8 @@ class Repairer:
             if not self._unmet(model, self.demands):
                 changed = penalty * sum(len(demand.bad) for demand in needs)
                 count = sum(len(demand.bad) for demand in needs)
-                lost, trees = self._lost(model), len(self.trees)
+                lost = np.flatnonzero(self._decided(model) != self.kept)
+                trees = len(self.trees)
                 return Attempt(model, changed, count, count, lost, margin=penalty, trees=trees)
             penalty *= 2
         unmet = self._unmet(model, self.demands)
@@ -146,7 +147,7 @@ class Repairer:
                 attempt = self._feasible_attempt()
                 if separations > 2 and self._found is before:
                     break
-                if not len(attempt.lost) or not self._separate_lost(attempt.lost):
+                if not len(attempt.lost) or not self._separate_lost():
                     break
         except OutOfSeconds:
             self.stopped = "seconds"
@@ -235,12 +236,13 @@ class Repairer:
         for _ in range(MAX_GROWTHS + MAX_KEEP_ROUNDS + self._original.num_outputs):
             model = view.with_parameters(view.parameters + chooser.program.changes(solution))
             unmet = self._unmet(model, self.demands)
-            lost = self._lost(model)
+            decided = self._decided(model)
+            lost = np.flatnonzero(decided != self.kept)
             self._tell(
                 f"{len(self.demands):,} faults, {len(unmet):,} not yet repaired, "
                 f"{len(lost):,} decisions to keep lost, {len(self.trees):,} trees added"
             )
-            new = [] if unmet else self._newly_lost(model, lost)
+            new = [] if unmet else self._newly_lost(decided, lost)
             if not unmet:
                 attempt = self._measured(view, model, lost, bound, solution)
                 self._note(attempt)
@@ -271,7 +273,7 @@ class Repairer:
         scores = model.scorer().scores(self.where.rows[rows]) if rows else ()
         for number, own in zip(unmet, scores, strict=True):
             one = chooser.choices[number]
-            best = _best_of(one.demand.bad, own)
+            best = best_of(one.demand.bad, own)
             if best not in one.rivals:
                 chooser.oppose(one, best)
                 continue
@@ -283,7 +285,7 @@ class Repairer:
         rows = [demand.row for demand in self.demands]
         scores = self.policy.scorer.scores(self.where.rows[rows])
         return [
-            [_best_of(demand.bad, own)] if demand.bad else []
+            [best_of(demand.bad, own)] if demand.bad else []
             for demand, own in zip(self.demands, scores, strict=True)
         ]
 
@@ -323,18 +325,14 @@ class Repairer:
         ]
 
     def _decided(self, model: Any) -> Numbers:
+        """Return what is decided in the states that should keep their decision."""
+        if not len(self.keep):
+            return self.kept
         return self.keep.decisions(model.scorer().scores(self.keep.rows))
 
-    def _lost(self, model: Any) -> Numbers:
-        """Return which states that should keep their decision have another one."""
-        if not len(self.keep):
-            return np.zeros(0, dtype=np.int64)
-        return np.flatnonzero(self._decided(model) != self.kept)
-
-    def _newly_lost(self, model: Any, lost: Numbers) -> list[tuple[int, int]]:
+    def _newly_lost(self, decided: Numbers, lost: Numbers) -> list[tuple[int, int]]:
         """Return pairs of a state and the output that wins there now, if it is not watched yet."""
-        decided = self._decided(model)[lost] if len(lost) else lost
-        pairs = zip(lost.tolist(), decided.tolist(), strict=True)
+        pairs = zip(lost.tolist(), decided[lost].tolist(), strict=True)
         return [pair for pair in pairs if pair not in self._watched][:NEW_SOFT_ROWS]
 
     def _is_hopeless(self, lost: Numbers) -> bool:
@@ -371,7 +369,7 @@ class Repairer:
             raise _contradiction(self.policy, demands)
         self.trees.append(tree)
 
-    def _separate_lost(self, lost: Numbers) -> bool:
+    def _separate_lost(self) -> bool:
         """Append a tree that tells faults from states that should keep their decision; return
         whether there is one.
         """
@@ -416,11 +414,6 @@ class Repairer:
         if unmet:
             raise self._not_met(unmet)
         return made
-
-
-def _best_of(outputs: Sequence[int], scores: Reals) -> int:
-    """Return the output with the best score, the lowest of equal ones."""
-    return max(outputs, key=lambda output: (scores[output], -output))
 
 
 def _unit(model: Any) -> float:

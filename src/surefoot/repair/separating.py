@@ -7,7 +7,7 @@ penalty tree takes something from the scores of some outputs in one state and no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -166,14 +166,3 @@ def distinct_rows(rows: Reals) -> Numbers:
 def as_compared(rows: Reals, precision: str) -> Reals:
     """Return inputs as the trees compare them."""
     return rows.astype(np.float32).astype(np.float64) if precision == "float32" else rows
-
-
-__all__: Sequence[str] = (
-    "as_compared",
-    "between",
-    "constant_tree",
-    "distinct_rows",
-    "no_conflict",
-    "penalty_tree",
-    "separating_tree",
-)

@@ -25,7 +25,7 @@ from surefoot.certificates import (
     write_pieces,
 )
 from surefoot.errors import InputError, Unsupported, quoted
-from surefoot.findings.making import _policy_member
+from surefoot.findings.making import policy_member
 from surefoot.policies import Policy
 from surefoot.results import counted
 from surefoot.tasks.python_task import PythonTask
@@ -142,7 +142,7 @@ def _head(job: Job, states: int) -> dict[str, Any]:
         "policy_certificate": POLICY_VERSION,
         "claim": POLICY_CLAIM,
         "task": task_member(job.task),
-        "policy": _policy_member(job.policy),
+        "policy": policy_member(job.policy),
         "variables": list(job.task.names),
         "states": states,
     }
