@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from tests.crash.small import written
+
 TASKS = """
 from surefoot import Description
 
@@ -100,3 +102,11 @@ def surefoot(tmp_path: Path) -> Surefoot:
         return Finished(done.returncode, done.stdout, done.stderr)
 
     return run
+
+
+@pytest.fixture
+def campaign(surefoot: Surefoot, tmp_path: Path) -> Path:
+    """A finished campaign in the directory where commands run."""
+    written(tmp_path)
+    surefoot("debug", "walk.jani", "--policy", "go.json", "--keep", "50", "-o", "out")
+    return tmp_path / "out"

@@ -5,19 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import pytest
-
 from tests.cli.conftest import Surefoot
-from tests.crash.small import written
 
 LINE = "domain:two-way-line?packages=2&locations=6&variant=icy"
-
-
-@pytest.fixture
-def campaign(surefoot: Surefoot, tmp_path: Path) -> Path:
-    written(tmp_path)
-    surefoot("debug", "walk.jani", "--policy", "go.json", "--keep", "50", "-o", "out")
-    return tmp_path / "out"
 
 
 def test_help_shows_an_example(surefoot: Surefoot) -> None:

@@ -8,14 +8,6 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Surefoot
-from tests.crash.small import written
-
-
-@pytest.fixture
-def campaign(surefoot: Surefoot, tmp_path: Path) -> Path:
-    written(tmp_path)
-    surefoot("debug", "walk.jani", "--policy", "go.json", "--keep", "50", "-o", "out")
-    return tmp_path / "out"
 
 
 def test_help_shows_an_example(surefoot: Surefoot) -> None:
