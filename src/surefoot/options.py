@@ -240,6 +240,10 @@ class VerifyOptions(BudgetOptions):
 
     method: str = "explicit"
     """how to prove it: explicit (enumerate what the policy can reach)"""
+    predicates: str | None = None
+    """a file of predicates for the methods box and predicates"""
+    max_steps: int | None = None
+    """look at runs of at most so many steps on real numbers; the verdict is then never safe"""
     starts: int = 10_000
     """how many start states to sample where all of them are too many, or infinitely many"""
     runs: int = 1

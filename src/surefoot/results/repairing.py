@@ -93,6 +93,16 @@ class RepairResult(Result):
 
 
 @dataclass(frozen=True)
+class EngineReport:
+    """What one method of the portfolio did: its verdict, or why it has none."""
+
+    method: str
+    verdict: Verdict
+    seconds: float
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
 class VerifyResult(Result):
     """Whether runs of a policy from the start states can fail.
 
@@ -113,6 +123,16 @@ class VerifyResult(Result):
     run: Run | None = None
     others: tuple[Run, ...] = ()
     """further failing runs, to other states, if more than one was asked for"""
+    boxes: int = 0
+    """how many boxes (or blocked boxes, or abstract states) the verdict is made of"""
+    refinements: int = 0
+    """how many predicates were added because an abstract run was not real"""
+    failing_starts: tuple[tuple[Any, Any], ...] | None = None
+    """bounds for each variable: start states within them fail by the same actions"""
+    rounding: int = 0
+    """how many regions there are in which exact sums may decide otherwise than the policy does"""
+    engines: tuple[EngineReport, ...] = ()
+    """what each method of the portfolio did"""
     certificate: Any = field(default=None, compare=False, repr=False)
     """evidence for ``safe``; None where it was not asked for"""
 
