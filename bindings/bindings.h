@@ -29,6 +29,8 @@ void bind_fuzz(nb::module_& module);
 void bind_fault(nb::module_& module);
 void bind_oracle(nb::module_& module);
 void bind_verify(nb::module_& module);
+void bind_box(nb::module_& module);
+void bind_network_bounds(nb::module_& module);
 
 // A budget that listens to Ctrl-C and reports to `progress` (a callable with states, expanded,
 // depth, bytes, seconds; or None). A Python error raised there stops the search; call

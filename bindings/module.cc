@@ -73,6 +73,8 @@ NB_MODULE(_core, module) {
     bind_fuzz(module);
     bind_fault(module);
     bind_verify(module);
+    bind_box(module);
+    bind_network_bounds(module);
 }
 
 }  // namespace surefoot

@@ -1,5 +1,6 @@
 #include "bindings.h"
 #include "task/compiled_task.h"
+#include "task/start_diagram.h"
 #include "task/starts.h"
 
 namespace surefoot {
@@ -175,6 +176,24 @@ nb::tuple list_starts(const CompiledTask& task, std::uint64_t max_states, double
                           is_complete ? name_of(stopped) : "states");
 }
 
+nb::object count_starts(const CompiledTask& task, double max_seconds) {
+    PythonBudget budget(max_seconds, ~std::uint64_t{0}, ~std::uint64_t{0}, nb::none());
+    StopReason stopped = StopReason::none;
+    std::optional<StartDiagram::Count> total;
+    {
+        nb::gil_scoped_release let_other_threads_run;
+        const StartEnumerator starts(task);
+        if (starts.is_finite()) {
+            const auto diagram = StartDiagram::make(starts, budget.budget(), stopped);
+            if (diagram && stopped == StopReason::none) total = diagram->total();
+        }
+    }
+    budget.raise_pending();
+    if (!total) return nb::none();
+    const auto high = static_cast<std::uint64_t>(*total >> 64);
+    return (nb::int_(high) << nb::int_(64)) | nb::int_(static_cast<std::uint64_t>(*total));
+}
+
 nb::dict op_numbers() {
     static const char* const names[] = {
         "constant", "variable", "cell",  "to_real", "not", "and", "or",    "implies",
@@ -296,6 +315,9 @@ void bind_task(nb::module_& module) {
             [](const CompiledTask& task) { return StartEnumerator(task).is_finite(); },
             nb::call_guard<nb::gil_scoped_release>(),
             "Return whether the start condition leaves no real variable a choice.")
+        .def("count_starts", &count_starts, nb::kw_only(), "max_seconds"_a,
+             "Return how many states satisfy the start condition, counted without listing them; "
+             "None if that is not possible.")
         .def("list_starts", &list_starts, nb::kw_only(), "max_states"_a, "max_seconds"_a,
              "Return the states of the start condition one after the other, and what ran out "
              "before these were all ("

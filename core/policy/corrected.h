@@ -22,6 +22,9 @@ public:
     std::size_t num_outputs() const override { return network_->num_outputs(); }
     void scores(const double* inputs, double* scores, ScorerMemory& memory) const override;
 
+    const Scorer& network() const { return *network_; }
+    const Scorer& trees() const { return *trees_; }
+
 private:
     std::shared_ptr<const Scorer> network_;
     std::shared_ptr<const Scorer> trees_;

@@ -202,9 +202,9 @@ void activate(const DenseLayer<T>& layer, T* values) {
 }
 
 template <typename T>
-class Network : public Scorer {
+class Network : public NetworkScorer {
 public:
-    explicit Network(const std::vector<LayerSpec>& layers) {
+    explicit Network(const std::vector<LayerSpec>& layers) : NetworkScorer(layers) {
         for (const LayerSpec& layer : layers) layers_.push_back(dense_of(layer));
         for (const DenseLayer<T>& layer : layers_)
             widest_ = std::max({widest_, in_groups(layer.inputs), layer.width});
@@ -212,6 +212,7 @@ public:
 
     std::size_t num_inputs() const override { return layers_.front().inputs; }
     std::size_t num_outputs() const override { return layers_.back().outputs; }
+    bool is_double() const override { return std::is_same_v<T, double>; }
 
     void scores(const double* inputs, double* scores, ScorerMemory& memory) const override {
         auto& cells = cells_of(memory);
@@ -283,7 +284,7 @@ void check(const std::vector<LayerSpec>& layers) {
 
 }  // namespace
 
-std::unique_ptr<Scorer> make_network(const std::vector<LayerSpec>& layers, bool is_double) {
+std::unique_ptr<NetworkScorer> make_network(const std::vector<LayerSpec>& layers, bool is_double) {
     check(layers);
     if (is_double) return std::make_unique<Network<double>>(layers);
     return std::make_unique<Network<float>>(layers);

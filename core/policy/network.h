@@ -27,7 +27,20 @@ struct LayerSpec {
     double slope = 0.01;  // of leaky_relu
 };
 
+class NetworkScorer : public Scorer {
+public:
+    // As they were given: weights, biases and slopes are rounded to the precision when used.
+    const std::vector<LayerSpec>& layers() const { return specs_; }
+    virtual bool is_double() const = 0;
+
+protected:
+    explicit NetworkScorer(const std::vector<LayerSpec>& specs) : specs_(specs) {}
+
+private:
+    std::vector<LayerSpec> specs_;
+};
+
 // Throws std::invalid_argument if there is no layer or sizes do not fit.
-std::unique_ptr<Scorer> make_network(const std::vector<LayerSpec>& layers, bool is_double);
+std::unique_ptr<NetworkScorer> make_network(const std::vector<LayerSpec>& layers, bool is_double);
 
 }  // namespace surefoot

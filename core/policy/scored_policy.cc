@@ -9,6 +9,7 @@ ScoredPolicy::ScoredPolicy(const Layout& layout, std::size_t num_actions,
                            const std::vector<InputSpec>& inputs,
                            const std::vector<ActionId>& outputs, bool is_unfiltered)
     : scorer_(std::move(scorer)),
+      input_specs_(inputs),
       inputs_(layout, inputs),
       outputs_(outputs),
       output_of_(num_actions, kNoOutput),

@@ -29,12 +29,19 @@ public:
     // The scores of all outputs; they stay until the next question.
     std::span<const double> scores(const Word* state);
 
-private:
     static constexpr std::uint32_t kNoOutput = 0xffffffffU;
 
+    const Scorer& scorer() const { return *scorer_; }
+    const std::vector<InputSpec>& input_specs() const { return input_specs_; }
+    // By action; kNoOutput if it has none.
+    const std::vector<std::uint32_t>& output_of() const { return output_of_; }
+    const std::vector<ActionId>& outputs() const { return outputs_; }
+
+private:
     ActionId best_of_all(const Word* state, std::size_t words);
 
     std::shared_ptr<const Scorer> scorer_;
+    std::vector<InputSpec> input_specs_;
     Inputs inputs_;
     std::vector<ActionId> outputs_;
     std::vector<std::uint32_t> output_of_;  // by action

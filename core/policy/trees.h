@@ -43,12 +43,9 @@ public:
     std::size_t num_outputs() const override { return base_.size(); }
     void scores(const double* inputs, double* scores, ScorerMemory& memory) const override;
 
-private:
-    static constexpr std::size_t kGroup = 8;  // trees that are walked together
-
     // The children of a node stand side by side.
     struct Node {
-        double threshold;
+        double threshold;  // right if the input is at least that
         std::uint32_t feature;
         std::uint32_t child;  // the left one; of a leaf: itself
     };
@@ -57,6 +54,19 @@ private:
         std::uint32_t first;  // of its values
         std::int32_t output;  // -1: all
     };
+
+    bool has_float_inputs() const { return has_float_inputs_; }
+    bool has_float_sums() const { return has_float_sums_; }
+    bool is_base_last() const { return is_base_last_; }
+    double divide_by() const { return divide_by_; }
+    const std::vector<Node>& nodes() const { return nodes_; }
+    const std::vector<Leaf>& leaves() const { return leaves_; }  // by node
+    const std::vector<std::uint32_t>& roots() const { return roots_; }
+    const std::vector<double>& values() const { return values_; }
+    const std::vector<double>& base() const { return base_; }
+
+private:
+    static constexpr std::size_t kGroup = 8;  // trees that are walked together
 
     void place(const TreesSpec& spec, std::size_t root);
     void place_leaf(const TreesSpec& spec, std::size_t from, std::uint32_t to);

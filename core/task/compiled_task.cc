@@ -63,8 +63,11 @@ CompiledTask::CompiledTask(const TaskSpec& spec)
       num_actions_(spec.num_actions),
       first_silent_(spec.first_silent),
       scratch_start_(spec.scratch_start),
+      edge_specs_(spec.edges),
       has_fail_(spec.fail != kNoNode),
       has_goal_(spec.goal != kNoNode),
+      fail_(spec.fail),
+      goal_(spec.goal),
       start_(spec.start) {
     if (scratch_start_.size() != layout_.num_scratch())
         throw std::invalid_argument("scratch values");

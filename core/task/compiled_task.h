@@ -57,6 +57,12 @@ public:
     const Pool& pool() const { return pool_; }
     const GuardIndex& index() const { return *index_; }
     NodeId start() const { return start_; }
+    // kNoNode: holds nowhere.
+    NodeId fail() const { return fail_; }
+    NodeId goal() const { return goal_; }
+    // The edges as they were described.
+    const std::vector<EdgeSpec>& edges() const { return edge_specs_; }
+    const std::vector<std::int64_t>& scratch_start() const { return scratch_start_; }
 
     // Throw ModelError if the condition cannot be evaluated. Without start condition every state is
     // a start.
@@ -100,6 +106,7 @@ private:
     std::uint32_t num_actions_;
     std::uint32_t first_silent_;
     std::vector<std::int64_t> scratch_start_;
+    std::vector<EdgeSpec> edge_specs_;
     std::vector<Edge> edges_;
     EditTable edits_;
     std::vector<EdgeSummary> summaries_;  // by edge
@@ -107,6 +114,8 @@ private:
     std::unique_ptr<GuardIndex> index_;  // conditions: fail, goal, then the edges
     bool has_fail_;
     bool has_goal_;
+    NodeId fail_;
+    NodeId goal_;
     NodeId start_;
     std::optional<Program> start_program_;
     std::optional<Program> goal_program_;

@@ -82,6 +82,11 @@ class CompiledTask(Task):
     def has_finite_starts(self) -> bool:
         """Return whether the start condition leaves no real variable a choice."""
 
+    def count_starts(self, *, max_seconds: float) -> object:
+        """
+        Return how many states satisfy the start condition, counted without listing them; None if that is not possible.
+        """
+
     def list_starts(self, *, max_states: int, max_seconds: float) -> tuple:
         """
         Return the states of the start condition one after the other, and what ran out before these were all (: nothing).
@@ -283,3 +288,57 @@ def verify_explicit(task: Task, policy: Policy, states: object | None, *, worker
     """
     Return what the policy reaches from packed states, or from those of the start condition, and failing runs, if some fail, a shortest one first.
     """
+
+class Boxes:
+    """What a policy does in boxes: bounds (low, high) for each variable."""
+
+    def __init__(self, task: CompiledTask, policy: ScoredPolicy, states: object | None) -> None: ...
+
+    def starts(self) -> list:
+        """Return boxes that contain all start states."""
+
+    def constraints(self) -> list:
+        """
+        Return linear sums that no step changes: ((variable, factor), ...), lower, upper.
+        """
+
+    def narrowed(self, box: list) -> object:
+        """Return the box, narrowed by the constraints; None if nothing is left."""
+
+    def start_in(self, box: list) -> object:
+        """Return a packed start state in the box, if one is found."""
+
+    def parts(self, box: list, max_parts: int) -> list:
+        """
+        Return the box in parts: (what, box, action, images), where `what` is fail, goal, step (the same action everywhere; None: silent ones, or none), coarse (some of the images are real) or unsure (not even that is known), and an image is (edge, outcome, source, image), with edge None for single states.
+        """
+
+def verify_box(task: CompiledTask, policy: ScoredPolicy, states: object | None, *, cuts: Sequence[tuple[int, float]], max_splits: int, max_steps: int | None, max_seconds: float, max_bytes: int, progress: object | None) -> object:
+    """
+    Return boxes that no run of the policy leaves and none of which meets fail, or a failing run; None if the policy's scores cannot be bounded.
+    """
+
+class NetworkBounds:
+    """Bounds of scores over a box of inputs."""
+
+    def __init__(self, network: Scorer) -> None: ...
+
+    @property
+    def is_piecewise_linear(self) -> bool: ...
+
+    def set_box(self, low: Sequence[float], high: Sequence[float]) -> None:
+        """Take the box that questions are about."""
+
+    def lower(self, output: int) -> float:
+        """Return a lower bound of a score."""
+
+    def upper(self, output: int) -> float:
+        """Return an upper bound of a score."""
+
+    def least_difference(self, one: int, other: int) -> float:
+        """Return a lower bound of the difference of two scores."""
+
+    def influence(self, one: int, other: int) -> list[float]:
+        """
+        Return how much each input matters to the bounds of the difference of two scores.
+        """

@@ -1,0 +1,465 @@
+#include "verify/box_task.h"
+
+#include <numeric>
+#include <set>
+
+namespace surefoot {
+
+namespace {
+
+constexpr std::size_t kMaxLinearNodes = 4096;
+constexpr std::size_t kMaxStartBoxes = 4096;
+constexpr std::size_t kMaxSearch = 20'000;
+constexpr int kMaxRounds = 16;
+
+using Factors = std::map<std::uint32_t, std::int64_t>;
+
+}  // namespace
+
+BoxTask::BoxTask(const CompiledTask& task, std::span<const Word> starts)
+    : task_(task), formulas_(task.pool()) {
+    const Layout& layout = task.layout();
+    for (std::size_t v = 0; v < layout.num_all(); ++v) {
+        const VariableSpec& spec = layout.variable(v);
+        const bool is_real = spec.type == Type::real;
+        has_reals_ |= is_real && !spec.is_scratch;
+        bounds_.lo.push_back(is_real ? key_of_real(spec.real_lower) : spec.lower);
+        bounds_.hi.push_back(is_real ? key_of_real(spec.real_upper) : spec.upper);
+        if (spec.type == Type::boolean) {
+            bounds_.lo.back() = 0;
+            bounds_.hi.back() = 1;
+        }
+        if (v >= layout.num_variables()) {
+            const std::int64_t bits = task.scratch_start()[v - layout.num_variables()];
+            bounds_.lo.back() = bounds_.hi.back() = key_of(spec.type, bits);
+        }
+    }
+    if (task.fail() != kNoNode) fail_ = formulas_.add(task.fail());
+    if (task.goal() != kNoNode) goal_ = formulas_.add(task.goal());
+    if (task.start() != kNoNode) start_ = formulas_.add(task.start());
+    has_given_starts_ = !starts.empty();
+    add_edges();
+    find_starts(starts);
+    find_constraints();
+}
+
+// -- edges --------------------------------------------------------------------------------------
+
+void BoxTask::add_edges() {
+    for (const EdgeSpec& spec : task_.edges()) {
+        BoxEdge edge{ActionId{spec.action}, 0, 0, {}};
+        if (spec.guard == kNoNode) throw std::invalid_argument("an edge has no guard");
+        edge.guard = formulas_.add(spec.guard);
+        edge.not_guard = formulas_.add(spec.guard, false);
+        for (const OutcomeSpec& outcome : spec.outcomes)
+            edge.outcomes.push_back(outcome_of(outcome));
+        edges_.push_back(std::move(edge));
+    }
+}
+
+BoxOutcome BoxTask::outcome_of(const OutcomeSpec& spec) const {
+    const Layout& layout = task_.layout();
+    BoxOutcome outcome{spec.probabilities, true, {}, spec.assignments};
+    std::set<std::uint32_t> assigned;
+    for (const AssignmentSpec& assignment : spec.assignments) {
+        const bool is_plain = assignment.length == 0 && assignment.value != kNoNode &&
+                              assignment.variable < layout.num_variables() &&
+                              assignment.group == spec.assignments[0].group &&
+                              assigned.insert(assignment.variable).second;
+        if (!is_plain) {
+            outcome.is_plain = false;
+            outcome.values.clear();
+            break;
+        }
+        BoxOutcome::Value value{assignment.variable, std::nullopt, 0, assignment.value};
+        if (const auto sum = as_linear_sum(task_.pool(), assignment.value, kMaxLinearNodes)) {
+            LinearBound bound;
+            for (const auto& [v, factor] : sum->factors) {
+                if (factor != 0) bound.terms.emplace_back(v, factor);
+            }
+            constexpr std::int64_t kSmall = std::int64_t{1} << 60;
+            const bool is_small = sum->constant < kSmall && sum->constant > -kSmall;
+            if (is_small && is_tame(layout, bound)) {
+                value.sum = std::move(bound);
+                value.constant = sum->constant;
+            }
+        }
+        outcome.values.push_back(std::move(value));
+    }
+    return outcome;
+}
+
+bool BoxTask::tighten(Box& box) const {
+    for (int round = 0; round < kMaxRounds; ++round) {
+        bool has_changed = false;
+        for (const LinearBound& constraint : constraints_) {
+            if (!constraint.propagate(box, has_changed)) return false;
+        }
+        if (!has_changed || constraints_.size() == 1) break;
+    }
+    return true;
+}
+
+Truth BoxTask::is_fail(const Box& box, bool& raises) {
+    return fail_ ? formulas_.evaluate(*fail_, box, raises) : Truth::no;
+}
+
+Truth BoxTask::is_goal(const Box& box, bool& raises) {
+    return goal_ ? formulas_.evaluate(*goal_, box, raises) : Truth::no;
+}
+
+Truth BoxTask::is_possible(const BoxOutcome& outcome, const Box& box, bool& raises) {
+    Truth found = Truth::yes;
+    for (NodeId node : outcome.probabilities) {
+        const Range& range = formulas_.intervals().evaluate(node, box);
+        const bool is_real = task_.pool()[node].type == Type::real;
+        const double lo = is_real ? range.real_lo : static_cast<double>(range.lo);
+        const double hi = is_real ? range.real_hi : static_cast<double>(range.hi);
+        raises |= range.raises || lo < 0;
+        const Truth here = lo > 0 ? Truth::yes : hi <= 0 ? Truth::no : Truth::maybe;
+        found = std::min(found, here);
+    }
+    return raises && found == Truth::no ? Truth::maybe : found;
+}
+
+// -- steps --------------------------------------------------------------------------------------
+
+std::optional<Box> BoxTask::image(const BoxOutcome& outcome, const Box& from, bool& raises) {
+    Box to = from;
+    if (outcome.is_plain) {
+        for (const BoxOutcome::Value& value : outcome.values) {
+            Key lo = 0;
+            Key hi = 0;
+            if (value.sum) {
+                lo = hi = value.constant;
+                for (const auto& [v, factor] : value.sum->terms) {
+                    lo += factor * (factor > 0 ? from.lo[v] : from.hi[v]);
+                    hi += factor * (factor > 0 ? from.hi[v] : from.lo[v]);
+                }
+            } else {
+                const Range& range = formulas_.intervals().evaluate(value.node, from);
+                raises |= range.raises;
+                const bool is_real = task_.layout().variable(value.variable).type == Type::real;
+                lo = is_real ? key_of_real(range.real_lo) : range.lo;
+                hi = is_real ? key_of_real(range.real_hi) : range.hi;
+            }
+            const Key least = bounds_.lo[value.variable];
+            const Key most = bounds_.hi[value.variable];
+            raises |= lo < least || hi > most;
+            to.lo[value.variable] = std::max(lo, least);
+            to.hi[value.variable] = std::min(hi, most);
+            if (to.lo[value.variable] > to.hi[value.variable]) return std::nullopt;
+        }
+    } else {
+        // Groups one after the other, each by what was there before it.
+        std::map<std::int64_t, std::vector<AssignmentSpec>> groups;
+        for (const AssignmentSpec& spec : outcome.assignments) groups[spec.group].push_back(spec);
+        for (const auto& [_, group] : groups) {
+            const Box before = to;
+            if (!image_of_group(group, before, to, raises)) return std::nullopt;
+        }
+        for (std::size_t v = layout().num_variables(); v < to.size(); ++v) {
+            to.lo[v] = bounds_.lo[v];
+            to.hi[v] = bounds_.hi[v];
+        }
+    }
+    if (!tighten(to)) return std::nullopt;
+    return to;
+}
+
+bool BoxTask::image_of_group(std::span<const AssignmentSpec> group, const Box& from, Box& to,
+                             bool& raises) {
+    std::set<std::uint32_t> written;
+    for (const AssignmentSpec& spec : group) {
+        const auto keys = [&](NodeId node) {
+            const Range& range = formulas_.intervals().evaluate(node, from);
+            raises |= range.raises;
+            return task_.pool()[node].type == Type::real
+                       ? std::pair(key_of_real(range.real_lo), key_of_real(range.real_hi))
+                       : std::pair(range.lo, range.hi);
+        };
+        auto [lo, hi] = keys(spec.value != kNoNode ? spec.value : spec.lower);
+        if (spec.value == kNoNode) {
+            const auto [upper_lo, upper_hi] = keys(spec.upper);
+            raises |= upper_lo < hi;  // the interval may be empty
+            hi = upper_hi;
+        }
+        std::uint32_t first = spec.variable;
+        std::uint32_t last = spec.variable;
+        if (spec.length > 0) {
+            const auto [at_lo, at_hi] = keys(spec.position);
+            const auto end = static_cast<Key>(spec.length) - 1;
+            raises |= at_lo < 0 || at_hi > end;
+            first += static_cast<std::uint32_t>(std::clamp<Key>(at_lo, 0, end));
+            last += static_cast<std::uint32_t>(std::clamp<Key>(at_hi, 0, end));
+        }
+        for (std::uint32_t v = first; v <= last; ++v) {
+            raises |= !written.insert(v).second;  // two values for one variable
+            const VariableSpec& bounds = layout().variable(v);
+            const bool is_real = bounds.type == Type::real;
+            const Key least = bounds.type == Type::boolean ? 0
+                              : is_real                    ? key_of_real(bounds.real_lower)
+                                                           : bounds.lower;
+            const Key most = bounds.type == Type::boolean ? 1
+                             : is_real                    ? key_of_real(bounds.real_upper)
+                                                          : bounds.upper;
+            raises |= lo < least || hi > most;
+            const Key new_lo = std::max(lo, least);
+            const Key new_hi = std::min(hi, most);
+            const bool is_sure = first == last;
+            to.lo[v] = is_sure ? new_lo : std::min(to.lo[v], new_lo);
+            to.hi[v] = is_sure ? new_hi : std::max(to.hi[v], new_hi);
+            if (to.lo[v] > to.hi[v]) return false;
+        }
+    }
+    return true;
+}
+
+bool BoxTask::preimage(const BoxOutcome& outcome, const Box& to, Box& from) {
+    if (!outcome.is_plain) return true;
+    std::vector<bool> is_assigned(from.size());
+    for (const BoxOutcome::Value& value : outcome.values) is_assigned[value.variable] = true;
+    for (std::size_t v = 0; v < from.size(); ++v) {
+        if (is_assigned[v]) continue;
+        from.lo[v] = std::max(from.lo[v], to.lo[v]);
+        from.hi[v] = std::min(from.hi[v], to.hi[v]);
+        if (from.lo[v] > from.hi[v]) return false;
+    }
+    for (const BoxOutcome::Value& value : outcome.values) {
+        const Key lo = to.lo[value.variable];
+        const Key hi = to.hi[value.variable];
+        if (value.sum) {
+            LinearBound bound = *value.sum;
+            bound.lower = lo - value.constant;
+            bound.upper = hi - value.constant;
+            bool has_changed = false;
+            if (!bound.propagate(from, has_changed)) return false;
+            continue;
+        }
+        const Range& range = formulas_.intervals().evaluate(value.node, from);
+        const bool is_real = task_.layout().variable(value.variable).type == Type::real;
+        const Key least = is_real ? key_of_real(range.real_lo) : range.lo;
+        const Key most = is_real ? key_of_real(range.real_hi) : range.hi;
+        if (most < lo || least > hi) return false;
+    }
+    return tighten(from);
+}
+
+// -- constraints --------------------------------------------------------------------------------
+
+// Sums that no outcome changes: candidates are the linear equalities of the start condition, and
+// the kernel of all changes.
+void BoxTask::find_constraints() {
+    const Pool& pool = task_.pool();
+    std::vector<Factors> candidates;
+    if (task_.start() != kNoNode) {
+        for (NodeId id : pool.conjuncts_of(task_.start())) {
+            const Node& node = pool[id];
+            if (node.op != Op::equal || pool[node.a].type != Type::integer) continue;
+            const auto left = as_linear_sum(pool, node.a, kMaxLinearNodes);
+            const auto right = as_linear_sum(pool, node.b, kMaxLinearNodes);
+            if (!left || !right) continue;
+            Factors factors = left->factors;
+            for (const auto& [v, factor] : right->factors) factors[v] -= factor;
+            std::erase_if(factors, [](const auto& term) { return term.second == 0; });
+            if (factors.size() > 1) candidates.push_back(std::move(factors));
+        }
+    }
+    for (Factors& factors : candidates) {
+        LinearBound bound;
+        bound.terms.assign(factors.begin(), factors.end());
+        if (!is_tame(layout(), bound) || !is_preserved(factors)) continue;
+        // What the sum is at the start: by the condition, or by the bounds of the start boxes.
+        std::int64_t lower = LinearBound::kNone;
+        std::int64_t upper = -LinearBound::kNone;
+        for (const Box& box : starts_) {
+            std::int64_t lo = 0;
+            std::int64_t hi = 0;
+            for (const auto& [v, factor] : bound.terms) {
+                lo += factor * (factor > 0 ? box.lo[v] : box.hi[v]);
+                hi += factor * (factor > 0 ? box.hi[v] : box.lo[v]);
+            }
+            lower = std::min(lower, lo);
+            upper = std::max(upper, hi);
+        }
+        for (NodeId id : pool.conjuncts_of(task_.start())) {
+            const Node& node = pool[id];
+            if (node.op != Op::equal || pool[node.a].type != Type::integer) continue;
+            const auto left = as_linear_sum(pool, node.a, kMaxLinearNodes);
+            const auto right = as_linear_sum(pool, node.b, kMaxLinearNodes);
+            if (!left || !right) continue;
+            Factors same = left->factors;
+            for (const auto& [v, factor] : right->factors) same[v] -= factor;
+            std::erase_if(same, [](const auto& term) { return term.second == 0; });
+            if (same != factors) continue;
+            lower = upper = right->constant - left->constant;
+        }
+        bound.lower = lower;
+        bound.upper = upper;
+        constraints_.push_back(std::move(bound));
+    }
+    for (Box& box : starts_) tighten(box);
+}
+
+bool BoxTask::is_preserved(const Factors& factors) const {
+    for (const EdgeSpec& edge : task_.edges()) {
+        for (const OutcomeSpec& outcome : edge.outcomes) {
+            if (!is_preserved(factors, edge, outcome)) return false;
+        }
+    }
+    return true;
+}
+
+// Whether the sum after the outcome is the sum before, as linear sums; where the guard says that a
+// variable has a value, with this value.
+bool BoxTask::is_preserved(const Factors& factors, const EdgeSpec& edge,
+                           const OutcomeSpec& outcome) const {
+    const Pool& pool = task_.pool();
+    std::map<std::uint32_t, std::int64_t> known;
+    for (NodeId id : pool.conjuncts_of(edge.guard)) {
+        const Node& node = pool[id];
+        if (node.op != Op::equal) continue;
+        const Node& a = pool[node.a];
+        const Node& b = pool[node.b];
+        if (a.op == Op::variable && b.op == Op::constant && a.type == b.type) known[a.a] = b.bits;
+        if (b.op == Op::variable && a.op == Op::constant && a.type == b.type) known[b.a] = a.bits;
+    }
+    __int128 constant = 0;
+    std::map<std::uint32_t, __int128> change;
+    const auto add = [&](std::uint32_t v, __int128 factor) {
+        const auto value = known.find(v);
+        if (value != known.end())
+            constant += factor * value->second;
+        else
+            change[v] += factor;
+    };
+    std::set<std::uint32_t> assigned;
+    for (const AssignmentSpec& spec : outcome.assignments) {
+        std::uint32_t last = spec.variable + std::max<std::uint32_t>(spec.length, 1) - 1;
+        const auto meets = factors.lower_bound(spec.variable);
+        if (meets == factors.end() || meets->first > last) continue;
+        if (spec.length > 0 || spec.value == kNoNode || !assigned.insert(spec.variable).second ||
+            spec.group != outcome.assignments[0].group)
+            return false;
+        const auto sum = as_linear_sum(pool, spec.value, kMaxLinearNodes);
+        if (!sum) return false;
+        const std::int64_t factor = factors.at(spec.variable);
+        constant += __int128{factor} * sum->constant;
+        for (const auto& [v, inner] : sum->factors) add(v, __int128{factor} * inner);
+        add(spec.variable, -__int128{factor});
+    }
+    return constant == 0 &&
+           std::all_of(change.begin(), change.end(), [](auto& term) { return term.second == 0; });
+}
+
+// -- starts -------------------------------------------------------------------------------------
+
+void BoxTask::find_starts(std::span<const Word> given) {
+    if (has_given_starts_) {
+        for (std::size_t at = 0; at < given.size(); at += task_.words())
+            starts_.push_back(box_of(given.data() + at));
+        return;
+    }
+    std::size_t work = kMaxStartBoxes;
+    add_starts(bounds_, work);
+}
+
+void BoxTask::add_starts(Box box, std::size_t& work) {
+    if (!start_) {
+        starts_.push_back(std::move(box));
+        return;
+    }
+    for (int round = 0; round < kMaxRounds; ++round) {
+        const Box before = box;
+        if (!formulas_.assume(*start_, box)) return;
+        if (before == box) break;
+    }
+    bool raises = false;
+    const Truth truth = formulas_.evaluate(*start_, box, raises);
+    if (truth == Truth::no && !raises) return;
+    std::vector<std::uint32_t> mixed;
+    formulas_.collect_mixed(*start_, mixed);
+    const auto cut = formulas_.split(*start_, box);
+    const bool is_done = truth == Truth::yes || work == 0 || !cut ||
+                         std::find(mixed.begin(), mixed.end(), cut->variable) != mixed.end();
+    if (is_done) {
+        starts_.push_back(std::move(box));
+        return;
+    }
+    --work;
+    Box below = box;
+    below.hi[cut->variable] = cut->key - 1;
+    box.lo[cut->variable] = cut->key;
+    add_starts(std::move(below), work);
+    add_starts(std::move(box), work);
+}
+
+std::optional<std::vector<Word>> BoxTask::start_in(const Box& box) {
+    std::size_t work = kMaxSearch;
+    for (const Box& start : starts_) {
+        Box both = start;
+        if (!both.intersect(box)) continue;
+        if (auto found = search_start(std::move(both), work)) return found;
+    }
+    return std::nullopt;
+}
+
+bool BoxTask::rule_out_start(const Box& box) {
+    std::size_t work = kMaxSearch;
+    for (const Box& start : starts_) {
+        Box both = start;
+        if (both.intersect(box) && search_start(std::move(both), work)) return false;
+    }
+    if (work == 0) return false;
+    std::vector<Box> left;
+    for (Box& start : starts_) {
+        if (start.meets(box))
+            subtract(start, box, left);
+        else
+            left.push_back(std::move(start));
+    }
+    std::erase_if(left, [this](Box& part) { return !tighten(part); });
+    starts_ = std::move(left);
+    return true;
+}
+
+std::optional<std::vector<Word>> BoxTask::search_start(Box box, std::size_t& work) {
+    if (work == 0) return std::nullopt;
+    --work;
+    for (int round = 0; round < kMaxRounds; ++round) {
+        const Box before = box;
+        if (!tighten(box)) return std::nullopt;
+        if (start_ && !has_given_starts_ && !formulas_.assume(*start_, box)) return std::nullopt;
+        if (before == box) break;
+    }
+    std::optional<std::uint32_t> open;
+    for (std::uint32_t v = 0; v < layout().num_variables() && !open; ++v) {
+        if (box.lo[v] != box.hi[v]) open = v;
+    }
+    if (!open) {
+        std::vector<Word> state = state_of(box);
+        const bool is_start = has_given_starts_ || task_.is_start(state.data());
+        return is_start ? std::optional(std::move(state)) : std::nullopt;
+    }
+    Box first = box;
+    first.hi[*open] = first.lo[*open];
+    if (auto found = search_start(std::move(first), work)) return found;
+    ++box.lo[*open];
+    return search_start(std::move(box), work);
+}
+
+Box BoxTask::box_of(const Word* state) const {
+    Box box = bounds_;
+    for (std::size_t v = 0; v < layout().num_variables(); ++v)
+        box.lo[v] = box.hi[v] = key_of(layout().variable(v).type, layout().value(state, v));
+    return box;
+}
+
+std::vector<Word> BoxTask::state_of(const Box& point) const {
+    std::vector<Word> state(task_.words());
+    for (std::size_t v = 0; v < layout().num_variables(); ++v)
+        layout().set(state.data(), v, bits_of(layout().variable(v).type, point.lo[v]));
+    return state;
+}
+
+}  // namespace surefoot
