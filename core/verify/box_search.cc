@@ -10,6 +10,7 @@ namespace {
 using Record = BoxReached::Record;
 
 constexpr std::size_t kMaxFrames = 20'000;  // of one way back
+constexpr std::size_t kMaxTargets = 512;    // of one exploration
 constexpr std::size_t kMaxGaps = 16;        // that one way back closes
 constexpr std::size_t kMaxResolve = 2'000;  // boxes looked at to find out what a step does
 
@@ -18,6 +19,7 @@ constexpr std::size_t kMaxResolve = 2'000;  // boxes looked at to find out what 
 struct Target {
     std::uint32_t element;
     Box region;
+    std::uint64_t time;  // only records before this count
 };
 
 // Of a hull: a box, and how often the hull was split to get there.
@@ -50,11 +52,11 @@ public:
         bool goes_on = true;
         while (goes_on) {
             explore();
-            goes_on = result_.stopped == StopReason::none && target_ && refine();
+            goes_on = result_.stopped == StopReason::none && !targets_.empty() && refine();
         }
         result_.depth = reached_.depth();
         result_.reached = reached_.size();
-        if (!target_ && result_.stopped == StopReason::none) collect();
+        if (targets_.empty() && result_.stopped == StopReason::none) collect();
         return std::move(result_);
     }
 
@@ -68,11 +70,13 @@ private:
     bool is_doomed(std::uint32_t at, const Box& box);
     bool is_bad_everywhere(const BoxImage& one);
     void reach(const Record& record);
+    void add_target(std::uint32_t element, Box region);
     void note_rounding(const Box& box);
     void split(const Part& part, const Cut& cut, std::vector<Part>& open);
     void collect();
 
     bool refine();
+    bool follow(const Target& target, std::vector<std::pair<std::uint32_t, Box>>& gaps);
     void push(std::vector<Frame>& frames, Frame frame);
     std::optional<Frame> previous(Frame& frame);
     bool resolve(const Record& record, const Box& region, Box& source);
@@ -80,7 +84,7 @@ private:
     bool is_surely(const Record& record, const Box& region, const Box& box,
                    std::optional<Cut>& cut);
     bool replay(std::uint32_t bad, const Box& starts);
-    bool cut_somewhere();
+    bool cut_somewhere(const Target& target);
 
     BoxTask& task_;
     const BoxOptions& options_;
@@ -88,7 +92,7 @@ private:
     BoxSteps steps_;
     BoxReached reached_;
     std::vector<Part> open_;
-    std::optional<Target> target_;
+    std::vector<Target> targets_;
     bool has_learned_ = false;
     BoxResult result_;
 };
@@ -96,7 +100,7 @@ private:
 // -- exploring ----------------------------------------------------------------------------------
 
 void BoxSearch::explore() {
-    target_.reset();
+    targets_.clear();
     reached_.clear();
     result_.rounding = 0;
     result_.is_cut = false;
@@ -104,7 +108,7 @@ void BoxSearch::explore() {
         reach({kNoElement, Record::kStateStep, 0, true, box, box});
     std::vector<Box> parts;
     open_.clear();
-    while (!target_) {
+    while (targets_.size() < kMaxTargets) {
         const auto at = reached_.take(parts);
         if (!at) return;
         for (Box& box : parts) open_.push_back({std::move(box), 0});
@@ -113,7 +117,7 @@ void BoxSearch::explore() {
             open_.pop_back();
             ++result_.visited;
             if (task_.tighten(part.box)) visit(*at, std::move(part));
-            if (target_ || is_stopped()) return;
+            if (targets_.size() >= kMaxTargets || is_stopped()) return;
         }
     }
 }
@@ -134,7 +138,7 @@ void BoxSearch::visit(std::uint32_t at, Part part) {
     bool raises = false;
     const Truth fails = task_.is_fail(part.box, raises);
     if (fails == Truth::yes && !raises) {
-        target_ = Target{at, std::move(part.box)};
+        add_target(at, std::move(part.box));
         return;
     }
     if (fails != Truth::no || raises) {
@@ -147,7 +151,7 @@ void BoxSearch::visit(std::uint32_t at, Part part) {
         result_.is_cut = true;
         return;
     }
-    if (!step(at, part, raises) && !target_) split(part, steps_.split(), open_);
+    if (!step(at, part, raises)) split(part, steps_.split(), open_);
 }
 
 // Just as states are stepped. Errors are targets, as failing states are.
@@ -155,7 +159,7 @@ void BoxSearch::visit_state(std::uint32_t at, const Box& box) {
     const std::vector<Word> state = task_.state_of(box);
     try {
         const StateKind kind = steps_.kind(state.data());
-        if (kind == StateKind::fail) target_ = Target{at, box};
+        if (kind == StateKind::fail) add_target(at, box);
         if (kind != StateKind::open) return;
         if (reached_[at].depth >= options_.max_steps) {
             result_.is_cut = true;
@@ -163,13 +167,13 @@ void BoxSearch::visit_state(std::uint32_t at, const Box& box) {
         }
         steps_.decide(state.data());
     } catch (const ModelError&) {
-        target_ = Target{at, box};
+        add_target(at, box);
         return;
     } catch (const PolicyError&) {
-        target_ = Target{at, box};
+        add_target(at, box);
         return;
     }
-    for (std::size_t i = 0; i < steps_.outcomes().size() && !target_; i += state.size()) {
+    for (std::size_t i = 0; i < steps_.outcomes().size(); i += state.size()) {
         const Box image = task_.box_of(steps_.outcomes().data() + i);
         if (!reached_.covers(image)) reach({at, Record::kStateStep, 0, true, box, image});
     }
@@ -191,7 +195,7 @@ bool BoxSearch::step(std::uint32_t at, const Part& part, bool raises) {
     if (is_fine && (is_exact || (is_coarse && is_harmless()))) {
         if (is_exact) note_rounding(part.box);
         for (const BoxImage& one : images) {
-            if (!target_ && !reached_.covers(one.image))
+            if (!reached_.covers(one.image))
                 reach({at, one.edge, one.outcome, is_exact, one.source, one.image});
         }
         return true;
@@ -224,7 +228,7 @@ bool BoxSearch::is_doomed(std::uint32_t at, const Box& box) {
         });
         if (!is_bad) return false;
     }
-    if (is_sure) target_ = Target{at, box};
+    if (is_sure) add_target(at, box);
     return is_sure;
 }
 
@@ -246,16 +250,20 @@ void BoxSearch::reach(const Record& record) {
         Box source = record.source;
         image.intersect(reached_.bad(*bad));
         if (record.edge == Record::kStateStep || resolve(record, image, source)) {
-            target_ = Target{record.parent, std::move(source)};
+            add_target(record.parent, std::move(source));
             return;
         }
     }
     reached_.reach(record, is_start ? 0 : reached_[record.parent].depth + 1);
-    if (const auto conflict = reached_.take_conflict(); conflict && !target_) {
+    if (const auto conflict = reached_.take_conflict()) {
         Box region = reached_[conflict->first].hull;
         region.intersect(reached_.bad(conflict->second));
-        target_ = Target{conflict->first, std::move(region)};
+        add_target(conflict->first, std::move(region));
     }
+}
+
+void BoxSearch::add_target(std::uint32_t element, Box region) {
+    targets_.push_back({element, std::move(region), reached_.time() + 1});
 }
 
 void BoxSearch::note_rounding(const Box& box) {
@@ -276,15 +284,30 @@ void BoxSearch::collect() {
 
 // -- the way back -------------------------------------------------------------------------------
 
-// Follow the target back. Return whether something was learned; if not, the search is over.
+// Follow the targets back. Return whether something was learned; if not, the search is over.
 bool BoxSearch::refine() {
     has_learned_ = false;
-    std::vector<Frame> frames;
-    push(frames, {target_->element, target_->region, reached_.time() + 1});
     std::vector<std::pair<std::uint32_t, Box>> gaps;
+    for (const Target& target : targets_) {
+        if (!follow(target, gaps)) return false;
+    }
+    std::size_t added = 0;
+    for (const auto& [element, region] : gaps) added += reached_.cut_off(element, region);
+    if (added == 0 && !has_learned_) added += cut_somewhere(targets_.front());
+    result_.refinements += added;
+    result_.is_stuck = added == 0 && !has_learned_;
+    return !result_.is_stuck;
+}
+
+// Follow a target back; false if that ends in a start state, or time is up. What was learned on the
+// way: which boxes are bad, and in which elements nothing leads to them.
+bool BoxSearch::follow(const Target& target, std::vector<std::pair<std::uint32_t, Box>>& gaps) {
+    std::vector<Frame> frames;
+    push(frames, {target.element, target.region, target.time});
+    const std::size_t enough = gaps.size() + kMaxGaps;
     for (std::size_t work = 0; !frames.empty() && work < kMaxFrames; ++work) {
         if (is_stopped()) return false;
-        if (gaps.size() == kMaxGaps) break;
+        if (gaps.size() == enough) break;
         std::optional<Frame> before = previous(frames.back());
         if (!before) {
             if (!frames.back().has_met)
@@ -296,12 +319,7 @@ bool BoxSearch::refine() {
             return false;
         }
     }
-    std::size_t added = 0;
-    for (const auto& [element, region] : gaps) added += reached_.cut_off(element, region);
-    if (added == 0 && !has_learned_) added += cut_somewhere();
-    result_.refinements += added;
-    result_.is_stuck = added == 0 && !has_learned_;
-    return !result_.is_stuck;
+    return true;
 }
 
 // Go on with a frame, whose region is bad because it leads to that of the last one.
@@ -431,17 +449,17 @@ bool BoxSearch::replay(std::uint32_t bad, const Box& starts) {
 }
 
 // Neither a gap nor a real run was found, and nothing new is bad. Divide the target's hull.
-bool BoxSearch::cut_somewhere() {
-    const Box& hull = reached_[target_->element].hull;
+bool BoxSearch::cut_somewhere(const Target& target) {
+    const Box& hull = reached_[target.element].hull;
     if (task_.has_reals() || steps_.is_state(hull)) return false;
     std::optional<Cut> best;
     for (std::uint32_t v = 0; v < task_.layout().num_variables() && !best; ++v) {
-        const Box& region = target_->region;
+        const Box& region = target.region;
         for (const Cut& cut : {Cut{v, region.lo[v]}, Cut{v, region.hi[v] + 1}}) {
             if (hull.is_divided_by(cut)) best = cut;
         }
     }
-    reached_.divide(target_->element, best ? *best : steps_.split_anywhere(hull));
+    reached_.divide(target.element, best ? *best : steps_.split_anywhere(hull));
     return true;
 }
 

@@ -48,7 +48,6 @@ BoxTask::BoxTask(const CompiledTask& task, std::span<const Word> starts)
 void BoxTask::add_edges() {
     for (const EdgeSpec& spec : task_.edges()) {
         BoxEdge edge{ActionId{spec.action}, 0, 0, {}};
-        if (spec.guard == kNoNode) throw std::invalid_argument("an edge has no guard");
         edge.guard = formulas_.add(spec.guard);
         edge.not_guard = formulas_.add(spec.guard, false);
         for (const OutcomeSpec& outcome : spec.outcomes)
@@ -316,7 +315,8 @@ bool BoxTask::is_preserved(const Factors& factors, const EdgeSpec& edge,
                            const OutcomeSpec& outcome) const {
     const Pool& pool = task_.pool();
     std::map<std::uint32_t, std::int64_t> known;
-    for (NodeId id : pool.conjuncts_of(edge.guard)) {
+    const bool has_guard = edge.guard != kNoNode;
+    for (NodeId id : has_guard ? pool.conjuncts_of(edge.guard) : std::vector<NodeId>{}) {
         const Node& node = pool[id];
         if (node.op != Op::equal) continue;
         const Node& a = pool[node.a];

@@ -219,6 +219,8 @@ Formulas::Id Formulas::put(Formula formula) {
 }
 
 Formulas::Id Formulas::add(NodeId root, bool is_positive) {
+    // A condition that is not there holds everywhere.
+    if (root == kNoNode) return build_parts(is_positive ? Kind::all : Kind::any, {});
     // What may raise an error keeps its order of evaluation.
     if (pool_->range(root).raises) return build_other(root, is_positive);
     return build(root, is_positive, 0);
