@@ -88,7 +88,7 @@ std::uint32_t BoxReached::location(const std::vector<Key>& classes) {
     const auto [at, is_new] =
         locations_by_classes_.try_emplace(classes, static_cast<std::uint32_t>(locations_.size()));
     if (!is_new) return at->second;
-    Location made{{Cell{}}, {}, {}};
+    Location made{{Cell{}}, {}, {}, {}};
     Box box = task_.bounds();
     narrow_to(classes, box);
     for (std::uint32_t e = 0; e < task_.edges().size(); ++e) {
@@ -202,8 +202,11 @@ void BoxReached::join(std::uint32_t place, std::uint32_t number, const Box& box,
     bytes_ += (box.size() * 4 + kOther) * sizeof(Key);
     if (!element.is_queued) queue_.push_back(into);
     element.is_queued = true;
-    const auto bad = bad_met(locations_[place], element.hull);
-    if (bad && !conflict_) conflict_ = {into, *bad};
+    const Box* const bad = bad_met(locations_[place], element.hull);
+    if (bad == nullptr || conflict_) return;
+    Box both = *bad;
+    both.intersect(element.hull);
+    conflict_ = {into, std::move(both)};
 }
 
 // The element whose hull contains the box from now on.
@@ -268,27 +271,29 @@ std::optional<std::uint32_t> BoxReached::take(std::vector<Box>& parts) {
 
 // -- what is bad --------------------------------------------------------------------------------
 
-std::optional<std::uint32_t> BoxReached::bad_met(const Location& location, const Box& box) const {
-    for (std::uint32_t number : location.bad) {
-        if (!bads_[number].meets(box)) continue;
-        Box both = bads_[number];
-        if (both.intersect(box) && task_.tighten(both)) return number;
+const Box* BoxReached::bad_met(const Location& location, const Box& box) const {
+    const Walls& walls = location.walls;
+    for (std::size_t i = walls.meeting(box, 0); i < walls.size(); i = walls.meeting(box, i + 1)) {
+        Box both = walls[i];
+        both.intersect(box);
+        if (task_.tighten(both)) return &walls[i];
     }
-    return std::nullopt;
+    return nullptr;
 }
 
-std::optional<std::uint32_t> BoxReached::bad_met(const Box& box) {
-    std::optional<std::uint32_t> found;
+std::optional<Box> BoxReached::bad_met(const Box& box) {
+    std::optional<Box> found;
     if (bads_.empty()) return found;
     for_classes(box, [&](const std::vector<Key>& classes) {
         const auto at = locations_by_classes_.find(classes);
-        if (at != locations_by_classes_.end()) found = bad_met(locations_[at->second], box);
+        if (at == locations_by_classes_.end()) return true;
+        if (const Box* const bad = bad_met(locations_[at->second], box)) found = *bad;
         return !found;
     });
     return found;
 }
 
-std::optional<std::pair<std::uint32_t, std::uint32_t>> BoxReached::take_conflict() {
+std::optional<std::pair<std::uint32_t, Box>> BoxReached::take_conflict() {
     return std::exchange(conflict_, std::nullopt);
 }
 
@@ -297,10 +302,11 @@ std::uint32_t BoxReached::add_bad(std::uint32_t element, const Box& region, bool
     for (std::uint32_t number : location.bad) {
         if (bads_[number].contains(region)) return number;
     }
-    is_new = true;
+    is_new |= !location.walls.contains(region);
     const auto made = static_cast<std::uint32_t>(bads_.size());
     bads_.push_back(region);
     location.bad.push_back(made);
+    location.walls.add(region);
     return made;
 }
 

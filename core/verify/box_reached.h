@@ -17,6 +17,7 @@
 
 #include "base/hash.h"
 #include "verify/box_task.h"
+#include "verify/box_walls.h"
 
 namespace surefoot {
 
@@ -73,12 +74,11 @@ public:
 
     // -- what is bad ----------------------------------------------------------------------------
 
-    const Box& bad(std::uint32_t number) const { return bads_[number]; }
-    // A bad box that this box meets.
-    std::optional<std::uint32_t> bad_met(const Box& box);
-    // A hull, made since nobody asked, that had to meet a bad box, and the number of that.
-    std::optional<std::pair<std::uint32_t, std::uint32_t>> take_conflict();
-    // Part of the element's hull is bad: number it; `is_new` if that was not known.
+    // A box of bad states, of one location, that meets this one.
+    std::optional<Box> bad_met(const Box& box);
+    // An element, made since somebody asked, whose hull had to meet bad states, and these states.
+    std::optional<std::pair<std::uint32_t, Box>> take_conflict();
+    // Part of the element's hull is bad: number it. Sets `is_new` if that was not known.
     std::uint32_t add_bad(std::uint32_t element, const Box& region, bool& is_new);
     // The first bad box that contains this one and has a number below the given one.
     std::optional<std::uint32_t> bad_at(const Box& box, std::uint32_t below);
@@ -103,6 +103,7 @@ private:
         std::vector<Cell> cells;
         std::vector<std::uint32_t> edges;  // that may be enabled
         std::vector<std::uint32_t> bad;
+        Walls walls;  // all bad states
     };
 
     // Which values of a variable are told apart everywhere.
@@ -147,7 +148,7 @@ private:
     std::uint32_t nearest(std::uint32_t place, const std::vector<std::uint32_t>& elements,
                           const Box& box) const;
     double growth(const Box& hull, const Box& box) const;
-    std::optional<std::uint32_t> bad_met(const Location& location, const Box& box) const;
+    const Box* bad_met(const Location& location, const Box& box) const;
 
     BoxTask& task_;
     std::size_t num_variables_;
@@ -158,7 +159,7 @@ private:
     std::vector<Element> elements_;
     std::deque<std::uint32_t> queue_;
     std::vector<Box> bads_;
-    std::optional<std::pair<std::uint32_t, std::uint32_t>> conflict_;
+    std::optional<std::pair<std::uint32_t, Box>> conflict_;
     std::uint64_t time_ = 0;
     std::uint64_t depth_ = 0;
     std::uint64_t bytes_ = 0;

@@ -238,7 +238,7 @@ bool BoxSearch::is_bad_everywhere(const BoxImage& one) {
     const bool is_possible = task_.is_possible(outcome, one.source, raises) == Truth::yes;
     if (!is_possible || raises) return false;
     const auto bad = reached_.bad_met(one.image);
-    return bad && reached_.bad(*bad).contains(one.image);
+    return bad && bad->contains(one.image);
 }
 
 // Reach the image of a record. What is bad is the next target.
@@ -248,18 +248,15 @@ void BoxSearch::reach(const Record& record) {
     if (bad) {
         Box image = record.image;
         Box source = record.source;
-        image.intersect(reached_.bad(*bad));
+        image.intersect(*bad);
         if (record.edge == Record::kStateStep || resolve(record, image, source)) {
             add_target(record.parent, std::move(source));
             return;
         }
     }
     reached_.reach(record, is_start ? 0 : reached_[record.parent].depth + 1);
-    if (const auto conflict = reached_.take_conflict()) {
-        Box region = reached_[conflict->first].hull;
-        region.intersect(reached_.bad(conflict->second));
-        add_target(conflict->first, std::move(region));
-    }
+    if (auto conflict = reached_.take_conflict())
+        add_target(conflict->first, std::move(conflict->second));
 }
 
 void BoxSearch::add_target(std::uint32_t element, Box region) {
