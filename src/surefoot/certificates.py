@@ -8,6 +8,7 @@ described in docs/oracles.md.
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import itertools
 import json
@@ -16,11 +17,11 @@ import tempfile
 import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from surefoot import __version__, checker
+from surefoot import __version__, _core, checker
 from surefoot.errors import (
     CertificateRejected,
     InputError,
@@ -543,9 +544,10 @@ def check_policy_certificate(
     if max_seconds is not None and size > FASTEST_CHECK * max_seconds:
         raise _too_large(max_seconds)
     model = model_of(task, [])
-    run_checker(
-        checker.check_policy_safety, model, _lines(path), _decisions_of(policy), max_seconds
-    )
+    check = checker.check_policy_safety
+    if "states" not in head:
+        check = functools.partial(check, scores=scores_of(policy))
+    run_checker(check, model, _lines(path), _decisions_of(policy), max_seconds)
 
 
 def _check_same_policy(policy: Policy, said: Mapping[str, Any]) -> None:
@@ -557,6 +559,33 @@ def _check_same_policy(policy: Policy, said: Mapping[str, Any]) -> None:
             f"the certificate is about another policy than {quoted(policy.name)}",
             hint="it has changed since, or was loaded with other options",
         )
+
+
+def scores_of(policy: Policy) -> dict[str, Any] | None:
+    """Return how a policy decides, as the checker takes it: lists, numbers and strings. None for
+    one that has to be asked.
+    """
+    model, interface = policy.model, policy.interface
+    if isinstance(policy.core, _core.FirstPolicy | _core.RandomPolicy):
+        return {"rule": "first" if isinstance(policy.core, _core.FirstPolicy) else "any"}
+    if model is None or interface is None:
+        return None
+    inputs = [
+        {name: getattr(one, name) for name in ("variable", "constant", "mean", "scale")}
+        for one in interface.inputs
+    ]
+    return {"inputs": inputs, "outputs": list(interface.outputs), "model": _plain(model)}
+
+
+def _plain(value: Any) -> Any:
+    """Return a model, or a part of one, as plain data."""
+    if is_dataclass(value):
+        said = {each.name: _plain(getattr(value, each.name)) for each in fields(value)}
+        kind = getattr(value, "kind", None)
+        return said if kind is None else {"kind": kind, **said}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    return value.tolist() if hasattr(value, "tolist") else value
 
 
 def _lines(path: str | Path) -> Iterator[str]:

@@ -39,7 +39,12 @@ class Clock:
     def tick(self) -> None:
         """Count a state or an entry."""
         self._ticks += 1
-        if self._ticks % _TICKS_PER_LOOK == 0 and time.monotonic() > self._end:
+        if self._ticks % _TICKS_PER_LOOK == 0:
+            self.look()
+
+    def look(self) -> None:
+        """Look at the time now, where a step may take long."""
+        if time.monotonic() > self._end:
             raise OutOfTime("the time is over, and the certificate is not yet checked")
 
 
@@ -149,7 +154,7 @@ def read_rows(
         yield tuple([read_value(values[i], variable, number) for variable, i in columns])
 
 
-def read_value(value: Any, variable: Any, number: int) -> Any:
+def read_value(value: Any, variable: Any, number: int, *, what: str = "state") -> Any:
     """Return the value of a variable, of its kind and within its bounds if it is known to have."""
     try:
         if isinstance(variable, Variable):
@@ -160,7 +165,7 @@ def read_value(value: Any, variable: Any, number: int) -> Any:
     except (ValueError, OverflowError, RecursionError):  # a list may be as deep as files are
         is_good = False
     if not is_good:
-        raise Rejected(f"state {number}: {variable.name} cannot be {shown(value)}")
+        raise Rejected(f"{what} {number}: {variable.name} cannot be {shown(value)}")
     return value
 
 

@@ -1,7 +1,7 @@
 """Check that a policy is safe: a set of states that it never leaves, none of which fails.
 
 The certificate is a file of lines. The first one is an object that says what is claimed, each of
-the others the values of a state. The claim is true if
+the others the values of a state, or a box of states (box_safety.py). The claim is true if
 
 * all start states are in the set,
 * no state of the set fails,
@@ -19,6 +19,8 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
+from .box_safety import check_box_safety
+from .box_sets import read_set
 from .certificates import Place, Steps
 from .evidence import (
     Clock,
@@ -38,7 +40,8 @@ __all__ = ["PolicySteps", "check_policy_safety"]
 
 _VERSION = 1
 _CLAIM = "policy-safe"
-_MEMBERS = ("surefoot", "policy_certificate", "claim", "task", "policy", "variables", "states")
+_MEMBERS = ("surefoot", "policy_certificate", "claim", "task", "policy", "variables")
+_KINDS = {"states": (), "boxes": ("constraints",), "blocked": ("constraints",)}
 _POLICY_MEMBERS = {
     "name": str,
     "sha256": str | None,
@@ -61,20 +64,43 @@ def check_policy_safety(
     lines: Iterable[str],
     *,
     policy: Decide,
+    scores: Mapping[str, Any] | None = None,
     max_seconds: float | None = None,
 ) -> None:
     """Return if the certificate proves that no run of the policy fails, and raise Rejected if not.
 
     `policy` is asked for its decisions in many states at once; None is for one that is not
-    applicable. Raises OutOfTime after `max_seconds`, and ModelError if the model has an error in a
-    state of the set.
+    applicable. `scores` are plain data of what it decides by (scores.py), which certificates with
+    boxes are checked with; without them it is asked in each of their states. Raises OutOfTime after
+    `max_seconds`, and ModelError if the model has an error in a state of the set.
     """
     clock = Clock(max_seconds)
     left = iter(lines)
     head = _read_head(next(left, ""))
+    if "states" not in head:
+        _check_boxes(model, head, left, policy, scores, clock)
+        return
     check = _Check(model, head, _read_states(model, head, left, clock), policy, clock)
     check.starts()
     check.steps()
+
+
+def _check_boxes(
+    model: PolicySteps,
+    head: Mapping[str, Any],
+    lines: Iterator[str],
+    policy: Decide,
+    scores: Mapping[str, Any] | None,
+    clock: Clock,
+) -> None:
+    if not isinstance(model, Model):
+        raise Rejected("boxes of a task that Python code defines cannot be checked")
+    rows = ((number, _read_json(line, f"box {number}")) for number, line in enumerate(lines))
+    states = read_set(model, head, rows, clock)
+    is_unfiltered = head["policy"]["unfiltered"]
+    check_box_safety(
+        model, states, policy=policy, scores=scores, is_unfiltered=is_unfiltered, clock=clock
+    )
 
 
 # -- reading -----------------------------------------------------------------------------------
@@ -103,8 +129,10 @@ def _read_head(line: str) -> Mapping[str, Any]:
     head = _read_json(line, "the first line")
     if not isinstance(head, Mapping):
         raise Rejected(f"the first line is an object, not {shown(head)}")
-    for name in (*_MEMBERS, *head):
-        if name not in head or name not in _MEMBERS:
+    kind = _kind_of(head)
+    wanted = (*_MEMBERS, kind, *_KINDS[kind])
+    for name in (*wanted, *head):
+        if name not in head or name not in wanted:
             why = "has no place in the first line" if name in head else "is missing"
             raise Rejected(f"{shown(name)} {why}")
     version = head["policy_certificate"]
@@ -112,11 +140,20 @@ def _read_head(line: str) -> Mapping[str, Any]:
         raise Rejected(f"version {shown(version)} of certificates of policies is not known")
     if head["claim"] != _CLAIM:
         raise Rejected(f"the claim is {shown(head['claim'])}, not {_CLAIM}")
-    if not isinstance(head["surefoot"], str) or not is_whole(head["states"]):
-        raise Rejected("the version of Surefoot is a string, the number of states a whole number")
+    if not isinstance(head["surefoot"], str) or not is_whole(head[kind]):
+        what = "states" if kind == "states" else "boxes"
+        raise Rejected(f"the version of Surefoot is a string, the number of {what} a whole number")
     check_task_member(head["task"])
     _check_policy_member(head["policy"])
     return head
+
+
+def _kind_of(head: Mapping[str, Any]) -> str:
+    """Return the member that says what the other lines are; there must be one of them."""
+    found = [name for name in _KINDS if name in head]
+    if len(found) > 1:
+        raise Rejected(f"the first line has {' and '.join(found)}, of which there may be one only")
+    return found[0] if found else "states"
 
 
 def _check_policy_member(policy: Any) -> None:

@@ -190,8 +190,14 @@ class AcceptedPolicy:
 
     def proved(self) -> dict[str, Any]:
         """Return what is proved, as plain data."""
-        states = self.head["states"]
-        return {"accepted": True, "claim": self.head["claim"], "states": states, "recomputed": True}
+        kind = self._kind
+        claim, count = self.head["claim"], self.head[kind]
+        return {"accepted": True, "claim": claim, kind: count, "recomputed": True}
+
+    @property
+    def _kind(self) -> str:
+        """What the lines of the certificate are."""
+        return next(kind for kind in ("states", "boxes", "blocked") if kind in self.head)
 
     def text(self) -> Text:
         """Return what is proved, in words."""
@@ -199,7 +205,8 @@ class AcceptedPolicy:
 
         from surefoot.cli.decide_text import STYLES
 
-        how = f"{counted(self.head['states'], 'state')} checked in {self.seconds:,.3f} s"
+        word = {"states": "state", "boxes": "box", "blocked": "blocked box"}[self._kind]
+        how = f"{counted(self.head[self._kind], word)} checked in {self.seconds:,.3f} s"
         what = f": no run of policy {printable(self.policy.name)} fails ({how})"
         return Text.assemble(("safe", STYLES["safe"]), what)
 

@@ -1,4 +1,5 @@
-"""Certificates that a policy is safe: all states that it reaches, one in each line of a file.
+"""Certificates that a policy is safe: all states that it reaches, one in each line of a file, or
+boxes of states.
 
 The file begins with a line that says what is claimed about which policy of which task. The format
 is described in docs/verification.md; :mod:`surefoot.certificates` hands it to the checker.
@@ -10,7 +11,7 @@ import contextlib
 import os
 import tempfile
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,8 @@ STATES_PER_PIECE = 65_536
 
 
 class PolicyCertificate:
-    """Evidence that no run of a policy fails: the ``size`` states that it can reach, in a file.
+    """Evidence that no run of a policy fails: the ``size`` states that it can reach, in a file, or
+    boxes that have these in them. ``unit`` is ``state`` or ``box``.
 
     ``path`` is None if the file could not be written; then ``missing`` says why.
     """
@@ -49,12 +51,14 @@ class PolicyCertificate:
         path: Path | None,
         size: int,
         missing: str | None = None,
+        unit: str = "state",
     ) -> None:
         self.task = task
         self.policy = policy
         self.path = path
         self.size = size
         self.missing = missing
+        self.unit = unit
 
     @property
     def claim(self) -> str:
@@ -69,12 +73,13 @@ class PolicyCertificate:
         """
         if self.path is None:
             raise Unsupported("certificate-missing", f"there is no certificate: {self.missing}")
+        size = self.size if self.unit == "state" else 0
         check_policy_certificate(
-            self.task, self.path, policy=self.policy, max_seconds=max_seconds, size=self.size
+            self.task, self.path, policy=self.policy, max_seconds=max_seconds, size=size
         )
 
     def __repr__(self) -> str:
-        return f"<PolicyCertificate {self.claim}, {counted(self.size, 'state')}>"
+        return f"<PolicyCertificate {self.claim}, {counted(self.size, self.unit)}>"
 
 
 def check_place(certificate: bool | str | Path) -> None:
@@ -96,18 +101,56 @@ def write_certificate(job: Job, reached: Any) -> PolicyCertificate:
     A file that is too large to be read again is not written. Raises InputError if nothing can be
     written there.
     """
+    return _write(job, _pieces(job, reached), size=len(reached), unit="state")
+
+
+Constraint = tuple[Mapping[str, int], int, int]
+
+
+def write_box_certificate(
+    job: Job,
+    boxes: Iterable[Sequence[tuple[Any, Any]]],
+    constraints: Sequence[Constraint],
+    *,
+    blocked: bool = False,
+) -> PolicyCertificate:
+    """Return the certificate of a set of states that the policy does not leave, written to its
+    file: the states of the boxes that satisfy all constraints, or of no box if ``blocked``.
+
+    A box has the least and the greatest value of each variable, in the order of the task, as
+    Python values of its type; a constraint factors of variables, and bounds of the sum.
+    """
+    rows = [[_entry(low, high) for low, high in box] for box in boxes]
+    head = _head(job) | {
+        "blocked" if blocked else "boxes": len(rows),
+        "constraints": [
+            {"factors": dict(factors), "lower": lower, "upper": upper}
+            for factors, lower, upper in constraints
+        ],
+    }
+    pieces = (f"{json_piece(each)}\n" for each in (head, *rows))
+    return _write(job, pieces, size=len(rows), unit="box")
+
+
+def _entry(low: Any, high: Any) -> Any:
+    """Return the values of a variable in a box, as they stand in the file."""
+    return low if low == high else [low, high]
+
+
+def _write(job: Job, pieces: Iterable[str], *, size: int, unit: str) -> PolicyCertificate:
     path, is_temporary = _path(job.certificate)
     missing = None
     try:
-        write_pieces(path, _pieces(job, reached), what="certificate")
+        write_pieces(path, pieces, what="certificate")
     except Unsupported as error:
         missing = error.message
     made = PolicyCertificate(
         job.task,
         job.policy,
         path=path if missing is None else None,
-        size=len(reached),
+        size=size,
         missing=missing,
+        unit=unit,
     )
     if is_temporary:
         weakref.finalize(made, _remove, path)
@@ -130,13 +173,14 @@ def _remove(path: Path) -> None:
 
 def _pieces(job: Job, reached: Any) -> Iterator[str]:
     """Yield the text of the file, some thousand states at a time."""
-    yield json_piece(_head(job, len(reached))) + "\n"
+    yield json_piece(_head(job) | {"states": len(reached)}) + "\n"
     for first in range(0, len(reached), STATES_PER_PIECE):
         packed = reached.copy(first, STATES_PER_PIECE)
         yield "".join(f"{json_piece(row)}\n" for row in States(job.task, packed))
 
 
-def _head(job: Job, states: int) -> dict[str, Any]:
+def _head(job: Job) -> dict[str, Any]:
+    """Return what the first line says about task and policy."""
     return {
         "surefoot": __version__,
         "policy_certificate": POLICY_VERSION,
@@ -144,5 +188,4 @@ def _head(job: Job, states: int) -> dict[str, Any]:
         "task": task_member(job.task),
         "policy": policy_member(job.policy),
         "variables": list(job.task.names),
-        "states": states,
     }

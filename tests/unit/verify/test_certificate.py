@@ -7,10 +7,21 @@ import json
 
 import pytest
 
-from surefoot import Description, InputError, OutOfBudget, PythonTask, Unsupported, certificates
+from surefoot import (
+    CertificateRejected,
+    Description,
+    InputError,
+    OutOfBudget,
+    PythonTask,
+    Unsupported,
+    certificates,
+)
 from surefoot.certificates import check_policy_certificate, read_policy_head
+from surefoot.options import VerifyOptions
 from surefoot.policies import as_policy
 from surefoot.verify import verify
+from surefoot.verify.certificate import write_box_certificate
+from surefoot.verify.job import Job
 
 
 def grid(side=5, name="grid"):
@@ -146,3 +157,71 @@ def test_other_files_are_no_certificates_of_policies(tmp_path, text):
         check_policy_certificate(task, file, policy=as_policy("first", task))
     assert error.value.code == "not-a-certificate"
     assert read_policy_head(tmp_path) is None
+
+
+# -- boxes -------------------------------------------------------------------------------------
+
+
+def job_of(task, file, policy="first"):
+    return Job(task, as_policy(policy, task), VerifyOptions(), None, file)
+
+
+def test_file_of_boxes(tmp_path):
+    file, task = tmp_path / "c.jsonl", grid()
+    boxes = [[(0, 4), (0, 5)], [(5, 5), (0, 5)]]
+    made = write_box_certificate(job_of(task, file), boxes, [({"x": 1, "y": 1}, 0, 10)])
+    assert (made.path, made.size, made.unit) == (file, 2, "box")
+    assert repr(made) == "<PolicyCertificate policy-safe, 2 boxes>"
+    made.check(max_seconds=100)
+    head, *rows = map(json.loads, file.read_text().splitlines())
+    assert rows == [[[0, 4], [0, 5]], [5, [0, 5]]]
+    assert head["boxes"] == 2 and "states" not in head
+    assert head["constraints"] == [{"factors": {"x": 1, "y": 1}, "lower": 0, "upper": 10}]
+    assert head["variables"] == ["x", "y"]
+    assert [each.name for each in tmp_path.iterdir()] == ["c.jsonl"]
+
+
+def test_file_of_blocked_boxes(tmp_path):
+    file, task = tmp_path / "c.jsonl", grid()
+    made = write_box_certificate(job_of(task, file), [], [], blocked=True)
+    made.check()
+    assert (made.size, json.loads(file.read_text())["blocked"]) == (0, 0)
+    made = write_box_certificate(job_of(task, file), [[(2, 3), (0, 5)]], [], blocked=True)
+    with pytest.raises(CertificateRejected, match="which is not in the set"):
+        made.check()
+
+
+def test_lists_of_states_have_another_unit():
+    found = verify(grid(), "first", certificate=True, method="explicit")
+    assert found.certificate.unit == "state"
+    assert repr(found.certificate) == "<PolicyCertificate policy-safe, 36 states>"
+
+
+def test_temporary_file_of_boxes_goes_with_the_certificate():
+    made = write_box_certificate(job_of(grid(), True), [[(0, 5), (0, 5)]], [])
+    path = made.path
+    made.check()
+    assert path.is_file()
+    del made
+    gc.collect()
+    assert not path.exists()
+
+
+def test_too_many_boxes(monkeypatch, tmp_path):
+    monkeypatch.setattr(certificates, "MAX_BYTES", 900)
+    boxes = [[(0, 5), (y, y)] for y in range(6)] * 100
+    made = write_box_certificate(job_of(grid(), tmp_path / "c.jsonl"), boxes, [])
+    assert (made.path, made.size) == (None, 600)
+    assert "nobody could read it" in made.missing
+
+
+def test_time_bound_of_boxes():
+    d = Description("long")
+    x, y = d.int("x", 0, 5000), d.int("y", 0, 5000)
+    d.edge("go", outcomes=[{x: (x * y + 1) % 5001}])
+    d.start(x == y)
+    d.fail((x * y) % 5003 == 5002)
+    task = d.compile()
+    made = write_box_certificate(job_of(task, True), [[(0, 5000), (0, 5000)]], [])
+    with pytest.raises((OutOfBudget, CertificateRejected)):
+        made.check(max_seconds=0.1)
