@@ -238,10 +238,10 @@ class RepairOptions(BudgetOptions):
 class VerifyOptions(BudgetOptions):
     """How to prove that no run of a policy fails."""
 
-    method: str = "explicit"
-    """how to prove it: explicit (enumerate what the policy can reach)"""
+    method: str = "auto"
+    """auto (all of them, the first verdict counts), box, predicates, ic3, or explicit"""
     predicates: str | None = None
-    """a file of predicates for the methods box and predicates"""
+    """a file of predicates to begin with, for box and predicates"""
     max_steps: int | None = None
     """look at runs of at most so many steps on real numbers; the verdict is then never safe"""
     starts: int = 10_000
@@ -284,8 +284,8 @@ class DebugOptions(BudgetOptions):
     """how long each repair may look for a nearer policy by an integer program; 0: not at all"""
     state_seconds: float = 2.0
     """give up a question about the safety of a state after this many seconds"""
-    verify: str = "explicit"
-    """how to verify the repaired policy: explicit, or none"""
+    verify: str = "auto"
+    """how to verify the repaired policy: auto, box, predicates, ic3, explicit, or none"""
     findings: int = 10
     """how many faults of each iteration to keep with their certificates, the smallest first"""
     check_seconds: float = 30.0

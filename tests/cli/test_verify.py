@@ -79,6 +79,26 @@ def test_document_of_a_safe_policy(surefoot: Surefoot, tmp_path: Path) -> None:
     assert checked["recomputed"] is True
 
 
+@pytest.mark.parametrize("kind", ["boxes", "blocked"])
+def test_check_of_boxes(surefoot: Surefoot, tmp_path: Path, kind: str) -> None:
+    policy, file = safe_policy(tmp_path), tmp_path / "safe.jsonl"
+    surefoot("verify", "tasks.py:lamp", "--policy", policy, "--certificate", "safe.jsonl")
+    head = json.loads(file.read_text().splitlines()[0])
+    del head["states"]
+    row = {"boxes": "[[0, 2]]", "blocked": "[3]"}[kind]
+    file.write_text(json.dumps({**head, kind: 1, "constraints": []}) + f"\n{row}\n")
+    done = surefoot("check", "safe.jsonl", "tasks.py:lamp")
+    unit = {"boxes": "1 box", "blocked": "1 blocked box"}[kind]
+    wanted = f"accepted: safe: no run of policy table.jsonl fails ({unit} checked in "
+    assert (done.code, done.out.startswith(wanted)) == (0, True), done.out
+    document = surefoot("check", "safe.jsonl", "--task", "tasks.py:lamp", "--json").document
+    assert (document["accepted"], document[kind], "states" in document) == (True, 1, False)
+    row = {"boxes": "[[0, 3]]", "blocked": "[0]"}[kind]
+    file.write_text(json.dumps({**head, kind: 1, "constraints": []}) + f"\n{row}\n")
+    done = surefoot("check", "safe.jsonl", "tasks.py:lamp")
+    assert (done.code, "[certificate-rejected]" in done.err) == (5, True)
+
+
 def test_nothing_is_left_without_certificate(surefoot: Surefoot, tmp_path: Path) -> None:
     policy = safe_policy(tmp_path)
     assert surefoot("verify", "tasks.py:lamp", "--policy", policy).code == 0
@@ -147,6 +167,7 @@ def test_tampered_certificate(surefoot: Surefoot, tmp_path: Path) -> None:
         ("--method", "magic"),
         ("--starts", "0"),
         ("--workers", "0"),
+        ("--max-steps", "0"),
         ("--check-seconds", "-1"),
         ("--certificate", "nowhere/safe.jsonl"),
         ("-o", "tasks.py"),
@@ -166,3 +187,52 @@ def test_policy_is_needed(surefoot: Surefoot) -> None:
 def test_hostile_names_are_shown_as_text(surefoot: Surefoot) -> None:
     done = surefoot("verify", "tasks.py:evil", "--policy", "first")
     assert "\x1b" not in done.out + done.err
+
+
+# -- methods -----------------------------------------------------------------------------------
+
+
+def test_document_says_what_every_method_did(surefoot: Surefoot) -> None:
+    document = surefoot("verify", LINE, "--policy", "first", "--json").document
+    assert document["options"]["method"] == "auto"
+    assert [one["method"] for one in document["engines"]] == ["box", "explicit"]
+    assert "trees, networks" in document["engines"][0]["reason"]
+    assert document["engines"][1]["verdict"] == "unsafe"
+    names = ("boxes", "refinements", "rounding", "failing_starts")
+    assert [document[name] for name in names] == [0, 0, 0, None]
+    explicit = surefoot("verify", LINE, "--policy", "first", "--method", "explicit", "--json")
+    assert explicit.document["engines"] == []
+    assert explicit.document["run"] == document["run"]
+
+
+@pytest.mark.parametrize("method", ["box", "predicates", "ic3"])
+@pytest.mark.parametrize("task", [LINE, "tasks.py:Counter"])
+def test_what_a_method_cannot_read(surefoot: Surefoot, method: str, task: str) -> None:
+    done = surefoot("verify", task, "--policy", "first", "--method", method)
+    assert (done.code, done.out) == (3, "")
+    feature = "Python code defines the task" if task != LINE else "trees, networks"
+    assert f"method {method}: " in done.err and feature in done.err
+    assert "hint: --method explicit can verify" in done.err
+
+
+def test_bad_predicates(surefoot: Surefoot) -> None:
+    arguments = ("verify", LINE, "--policy", "first", "--predicates", "p.json")
+    for method in ("explicit", "ic3"):
+        done = surefoot(*arguments, "--method", method)
+        assert done.code == 2
+        assert "predicates are for the methods" in done.err
+
+
+@pytest.mark.parametrize("limit", [("--max-seconds", "0"), ("--max-states", "50")], ids=" ".join)
+def test_limits_of_the_portfolio(surefoot: Surefoot, limit: tuple[str, ...]) -> None:
+    task = "domain:two-way-line?packages=2&locations=6&variant=icy"
+    policy = ("--policy", "builtin:two-way-line-icy-trees", "--method", "explicit")
+    done = surefoot("verify", task, *policy, *limit)
+    assert done.code == 4
+    assert done.out.splitlines()[1].startswith("unknown: ran out of ")
+    task = "domain:one-way-line?packages=15&locations=10"
+    done = surefoot("verify", task, "--policy", "builtin:one-way-line-trees", "--max-seconds", "0")
+    assert done.code == 4
+    lines = done.out.splitlines()
+    assert lines[1] == "unknown: no method has decided it"
+    assert lines[-1].startswith("  fuzz: ")

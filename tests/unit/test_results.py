@@ -3,6 +3,7 @@
 import pytest
 
 from surefoot import Description, simulate
+from surefoot.results import EngineReport, VerifyResult, counted
 
 
 def line(last):
@@ -24,3 +25,21 @@ def test_run(last, head):
 )
 def test_summary(runs, end):
     assert str(simulate(line(1), runs=runs)).splitlines()[-1] == end
+
+
+def test_counted():
+    assert [counted(n, "state") for n in (0, 1, 2000)] == ["0 states", "1 state", "2,000 states"]
+    assert [counted(n, "box") for n in (1, 26)] == ["1 box", "26 boxes"]
+
+
+def test_verdicts():
+    box = VerifyResult("safe", "box", 0, True, 0, 0, 0.5, boxes=26, refinements=1)
+    assert str(box) == "safe: 26 boxes and 1 refinement by box in 0.500 s"
+    unknown = VerifyResult("unknown", "explicit", 3, False, 9, 1, 0.5, reason="cut")
+    text = "unknown (cut): 9 states from a sample of 3 start states in 0.500 s"
+    assert str(unknown) == text
+    reports = (EngineReport("box", "unknown", 1.0, "cut"),)
+    plain = VerifyResult("safe", "ic3", 0, True, 0, 0, 0.5, engines=reports).to_dict()
+    assert plain["engines"] == [
+        {"method": "box", "verdict": "unknown", "seconds": 1.0, "reason": "cut"}
+    ]

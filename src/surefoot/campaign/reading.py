@@ -107,6 +107,7 @@ class Campaign(Result):
         names = ("verdict", "method", "states", "starts", "all_starts", "reason")
         return {
             **{name: line["result"][name] for name in names},
+            "boxes": line["result"].get("boxes", 0),
             "certificate": line["certificate"],
             "checked": line["checked"],
             "why_unchecked": line["why_unchecked"],

@@ -20,9 +20,10 @@ from surefoot.options import DebugOptions, check_word
 from surefoot.policies import Policy, load_policy
 from surefoot.policies.writing import interface_file, write_files
 from surefoot.results import DebugResult
+from surefoot.verify import METHODS as VERIFY_METHODS
 
 METHODS = ("minimal", "penalty")
-VERIFIERS = ("explicit", "none")
+VERIFIERS = (*VERIFY_METHODS, "none")
 
 
 def check_options(options: DebugOptions) -> None:

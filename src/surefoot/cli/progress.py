@@ -27,6 +27,7 @@ class Progress:
         self._done = threading.Event()
         self._lock = threading.Lock()
         self._status: Any = None
+        self._method = ""
         self._thread = threading.Thread(target=self._watch, daemon=True)
 
     def explored(
@@ -38,6 +39,18 @@ class Progress:
             return
         size = f"depth {depth:,}, {bytes_used / 1e6:,.0f} MB"
         self._now = f"{self._what}: {states:,} states, {expanded:,} expanded, {size}"
+
+    def method(self, name: str) -> None:
+        """Note which method of verification works now."""
+        if name != self._method:
+            self._method = name
+            self.note(name)
+
+    def verified(self, *numbers: Any) -> None:
+        """Note how far a method of verification is: the callback that ``verify`` takes."""
+        from surefoot.verify.job import progress_text
+
+        self.note(progress_text(self._method, numbers))
 
     def note(self, text: str) -> None:
         """Note how far the work is, in words."""

@@ -13,9 +13,8 @@ from cyclopts import Parameter
 
 from surefoot.cli.arguments import Json, TaskArguments, TaskSource, checked_options
 from surefoot.cli.policy_arguments import PolicyArguments
-from surefoot.errors import CertificateRejected, InputError, OutOfBudget, printable
+from surefoot.errors import CertificateRejected, InputError, OutOfBudget
 from surefoot.options import VerifyOptions, check_word
-from surefoot.results import counted
 
 if TYPE_CHECKING:
     from surefoot.cli.checking import Checking, Evidence
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from surefoot.results import VerifyResult
 
 EXIT_CODES = {"safe": 0, "unsafe": 1, "unknown": 4}
-STYLES = {"safe": "bold green", "unsafe": "bold red", "unknown": "bold yellow"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,21 +85,27 @@ def verify(
     json: Json = False,
     task_arguments: Annotated[TaskArguments, Parameter(name="*")] = TaskArguments(),  # noqa: B008
 ) -> int:
-    """Prove that no run of a policy fails, or show a shortest one that does.
+    """Prove that no run of a policy fails, or show one that does.
 
-    Looks at everything that the policy can reach from all start states. Where these
-    are infinitely many, or do not fit, a sample is looked at, and the verdict is
-    never safe. A failing run, and the certificate of a safe policy, are checked by
-    independent code before they are printed; --certificate and -o keep them.
+    Runs begin in any start state, and any outcome may happen. Several methods are
+    tried with one budget of seconds and memory, and the first verdict counts.
+    --method takes one of them alone: box, predicates and ic3 look at sets of states,
+    for policies that are trees or networks; explicit looks at single states, for
+    every policy. A failing run, and the certificate of a safe policy, are checked
+    by independent code before they are printed; --certificate and -o keep them.
     Exit code 0 if the policy is safe, 1 if a run fails, 4 if neither is known.
 
     For example:
       surefoot verify truck.jani --property safety.jani --policy truck.onnx
       surefoot verify "domain:one-way-line?packages=3&locations=4" --policy first
       surefoot verify truck.jani --policy truck.ubj --certificate safe.jsonl
+      surefoot verify truck.jani --policy truck.ubj --method box --max-seconds 60
+      surefoot verify truck.jani --policy truck.ubj --method predicates \\
+          --predicates predicates.json
     """
     from surefoot.cli.output import document, json_text
     from surefoot.cli.progress import Progress
+    from surefoot.cli.verify_text import print_verified
 
     policy.check_given()
     options = _checked(options, evidence)
@@ -129,7 +133,7 @@ def verify(
         )
         print(json_text(content))
     else:
-        _print(who, found)
+        print_verified(who, found)
     return EXIT_CODES[found.result.verdict]
 
 
@@ -140,7 +144,7 @@ def _checked(options: VerifyOptions, evidence: EvidenceArguments) -> VerifyOptio
 
     options = checked_options(options)
     check_word("--method", options.method, tuple(METHODS))
-    for name in ("starts", "workers", "max_states"):
+    for name in ("starts", "workers", "max_states", "max_steps"):
         if getattr(options, name) == 0:
             option = "--" + name.replace("_", "-")
             raise InputError("bad-option", f"{option} must be at least 1")
@@ -161,7 +165,12 @@ def _verified(policy: Policy, options: VerifyOptions, evidence: EvidenceArgument
     wanted: bool | Path = evidence.certificate or evidence.seconds() is not None
     with redirect_stdout(sys.stderr), Progress("verifying") as progress:
         result = run(
-            policy.task, policy, options=options, progress=progress.explored, certificate=wanted
+            policy.task,
+            policy,
+            options=options,
+            progress=progress.verified,
+            watch=progress.method,
+            certificate=wanted,
         )
     with redirect_stdout(sys.stderr), Progress("checking the evidence"):
         if result.verdict == "unsafe":
@@ -198,66 +207,3 @@ def _certified(result: VerifyResult, evidence: EvidenceArguments) -> Verified:
     except CertificateRejected as error:
         raise CertificateRejected(error.code, error.message, hint=OUR_BUG) from None
     return Verified(result, checked, evidence.certificate)
-
-
-# -- text --------------------------------------------------------------------------------------
-
-
-def _print(policy: Policy, found: Verified) -> None:
-    from rich.text import Text
-
-    from surefoot.cli.output import console
-
-    out = console()
-    result = found.result
-    name = f"{printable(policy.task.name)}, policy {printable(policy.name)}"
-    out.print(Text(name, style="bold"))
-    if result.run is not None:
-        _print_run(policy, result)
-    out.print(Text.assemble((result.verdict, STYLES[result.verdict]), _why(result)))
-    which = "all there are" if result.all_starts else _SAMPLE
-    out.print(f"starts  {result.starts:,}, {which}")
-    depth = f"up to {counted(result.depth, 'step')} from a start state"
-    out.print(f"states  {result.states:,}, {depth}, in {result.seconds:,.3f} s")
-    for line in _evidence_lines(found):
-        out.print(line)
-
-
-_SAMPLE = "not all of them: nothing is proved for the others"
-
-
-def _print_run(policy: Policy, result: VerifyResult) -> None:
-    from surefoot.cli.output import console
-    from surefoot.cli.run_text import head_of, lines_of
-    from surefoot.cli.state_text import labels_of
-
-    assert result.run is not None
-    where = "" if result.all_starts else " from these start states"
-    console().print(head_of(result.run, f", none{where} is shorter"))
-    print("\n".join(lines_of(result.run, labels_of(policy.task))), end="\n\n")
-
-
-def _why(result: VerifyResult) -> str:
-    if result.verdict == "safe":
-        return ": no run of the policy fails"
-    if result.verdict == "unsafe":
-        which = "" if result.all_starts else " of those looked at"
-        return f": a run from a start state{which} fails"
-    return f": {printable(result.reason or '')}"
-
-
-def _evidence_lines(found: Verified) -> list[str]:
-    """Return whether the evidence was checked, and where it is."""
-    if found.checked is None:
-        return []
-    is_safe = found.result.verdict == "safe"
-    what = "certificate" if is_safe else "run"
-    size = f" of {counted(found.result.states, 'state')}" if is_safe else ""
-    lines = [f"checked: the {what}{size} was accepted"]
-    if not found.checked:
-        why = found.missing or "--check-seconds gives it more time"
-        lines = [f"not checked: the {what}{size} ({printable(why)})"]
-    if found.file is not None:
-        file = printable(str(found.file))
-        lines.append(f"it is in {file}: surefoot check {file} checks it")
-    return lines

@@ -10,9 +10,9 @@ from surefoot.errors import InputError, OutOfBudget
 from surefoot.findings import run_from
 from surefoot.loop import stages
 from surefoot.loop.known import KnownFault, read_known
-from surefoot.loop.lines import evaluation_of, iterations_of
+from surefoot.loop.lines import evaluation_of, failing_starts_of, iterations_of
 from surefoot.loop.stages import Analysis, Made, Stage
-from surefoot.loop.starts import Starts, make_starts, more_starts
+from surefoot.loop.starts import Bounds, Starts, make_starts, more_starts, starts_within
 from surefoot.loop.store import Line, Store
 from surefoot.loop.watching import Numbers, Watch
 from surefoot.options import DebugOptions
@@ -20,6 +20,7 @@ from surefoot.policies import Policy
 from surefoot.results import EvaluateResult, Iteration, Run, counted
 
 ORIGINAL = 0  # the number of the policy before any repair
+FAILING_STARTS = 500  # to draw where verification knows bounds of start states that fail
 LEAST_SECONDS = 10.0  # for what takes place also when the time is used up
 SAFE, STOPPED, OPEN = "safe", "stopped", "open"
 
@@ -176,8 +177,8 @@ class Loop:
         found = self._look(policy, starts)
         if not _is_new(found):
             self._check_settled(found)
-            runs = self._failing_runs(policy)
-            found = self._look_at(policy, runs, starts)
+            runs, bounds = self._failing_runs(policy)
+            found = self._look_at(policy, runs, starts, bounds)
             if not _is_new(found):
                 self._check_settled(found)
                 raise _End(OPEN, "a fault that was repaired is there again")
@@ -200,14 +201,20 @@ class Loop:
         self._keep_faults(line)
         return line
 
-    def _look_at(self, policy: Policy, runs: list[Run], starts: Starts) -> Line:
+    def _look_at(
+        self, policy: Policy, runs: list[Run], starts: Starts, bounds: Bounds | None
+    ) -> Line:
         """Look at the runs of verification. Where there are more start states than those to debug
-        on, others are tried, too: verification takes long.
+        on, others are tried, too: verification takes long. So are those within ``bounds``, which
+        verification knows to fail.
         """
 
         def work(stage: Stage) -> Made:
-            task, seed = policy.task, self.options.seed
-            more = more_starts(task, self.options, starts, seed=seed + self._number)
+            task, seed = policy.task, self.options.seed + self._number
+            more = more_starts(task, self.options, starts, seed=seed)
+            if bounds is not None:
+                failing = starts_within(task, bounds, FAILING_STARTS, seed=seed)
+                more = tuple(dict.fromkeys((*starts.not_evaluated(failing), *more)))
             others = stages.fuzzed(policy, more, stage) if more else None
             return self._analysis(policy, stage).of_verified(runs, others)
 
@@ -248,8 +255,10 @@ class Loop:
         if found["from"] == "fuzz" and found["unsafe_runs"]:
             raise _End(OPEN, "a fault that was repaired is there again")
 
-    def _failing_runs(self, policy: Policy) -> list[Run]:
-        """Return the runs that verification finds. Raises _End if it finds none."""
+    def _failing_runs(self, policy: Policy) -> tuple[list[Run], Bounds | None]:
+        """Return the runs that verification finds, and the bounds of start states that fail, if it
+        knows some. Raises _End if it finds none.
+        """
         if self.options.verify == "none":
             raise _End(OPEN, "no failing run was found; not verified, as asked for")
         line = self._stage(
@@ -264,7 +273,8 @@ class Loop:
         if result["verdict"] == "unknown":
             raise _End(OPEN, f"no failing run was found; not verified: {result['reason']}")
         raw = [result.get("run"), *result.get("others", [])]
-        return [replace(run_from(one, policy.task), run=n) for n, one in enumerate(raw)]
+        runs = [replace(run_from(one, policy.task), run=n) for n, one in enumerate(raw)]
+        return runs, failing_starts_of(line, policy.task.names)
 
     def _repaired(self, policy: Policy) -> Policy:
         """Return the policy in which all faults are repaired. It comes from the one of the round
@@ -338,6 +348,8 @@ class Loop:
 
 
 def _starts_text(result: Line) -> str:
+    if result.get("boxes") and not result["states"]:
+        return f"any start state, as {counted(result['boxes'], 'box')} of {result['method']} show"
     starts, reached = result["starts"], counted(result["states"], "state")
     which = f"any of the {starts:,} start states" if starts != 1 else "the one start state"
     return f"{which}; the policy reaches {reached}"

@@ -11,7 +11,7 @@ Each has ``seconds``, by stage.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -83,6 +83,7 @@ VERDICT: dict[str, Any] = {
     "depth": int,
     "reason": TEXT,
 }
+"""besides, where the method has them: ``boxes``, ``failing_starts``, ``engines``"""
 _KINDS: dict[str, Any] = {"int": int, "float": NUMBER, "str": str, "bool": bool}
 
 
@@ -200,3 +201,21 @@ def evaluation_of(line: Line) -> EvaluateResult:
     content = line["result"]
     names = [field.name for field in fields(EvaluateResult)]
     return EvaluateResult(**{name: content[name] for name in names if name in content})
+
+
+def failing_starts_of(line: Line, names: Sequence[str]) -> list[tuple[Any, Any]] | None:
+    """Return the bounds of start states that fail, one for each variable; None if a verdict has
+    none. Raises InputError if these are none.
+    """
+    bounds = line["result"].get("failing_starts")
+    if bounds is None:
+        return None
+    is_good = isinstance(bounds, list | tuple) and len(bounds) == len(names)
+    if not is_good or not all(map(_is_bound, bounds)):
+        raise _bad("failing_starts are no bounds")
+    return [(low, high) for low, high in bounds]
+
+
+def _is_bound(pair: Any) -> bool:
+    is_pair = isinstance(pair, list | tuple) and len(pair) == 2
+    return is_pair and all(isinstance(one, NUMBER) for one in pair)

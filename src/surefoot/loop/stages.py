@@ -328,36 +328,54 @@ def verified(policy: Policy, iteration: int, stage: Stage) -> Made:
         max_seconds=stage.left_seconds,
         memory_mb=how.memory_mb,
     )
-    result = verify(policy.task, policy, options=wanted, progress=stage.numbers)
+    path = stage.store.path(CERTIFICATE)
+    shown = _Shown(stage)
+    result = verify(
+        policy.task,
+        policy,
+        options=wanted,
+        progress=shown.progress,
+        watch=shown.watch,
+        certificate=path,
+        max_certificate_states=MAX_CERTIFICATE_STATES,
+    )
     evidence: dict[str, Any] = {"certificate": None, "checked": None, "why_unchecked": None}
     if result.verdict == "safe":
-        evidence |= _certified(policy, result, wanted, stage)
+        evidence |= _certified(result, stage)
     name = evidence["certificate"]
     content = {"iteration": iteration, "result": result.to_dict(), **evidence}
     content["seconds"] = {"verify": time.perf_counter() - begin}
     return content, [name] if name else []
 
 
-def _certified(
-    policy: Policy, result: VerifyResult, wanted: VerifyOptions, stage: Stage
-) -> dict[str, Any]:
-    """Return where the certificate of a safe policy is, and whether it was checked in time.
+class _Shown:
+    """Puts what a method tells about its progress into words."""
 
-    The policy is verified once more for it, as nobody knew before how large it would become.
-    """
-    from surefoot.verify import verify
+    def __init__(self, stage: Stage) -> None:
+        self._stage = stage
+        self._method = ""
 
-    if result.states > MAX_CERTIFICATE_STATES:
-        why = f"it would have more than {MAX_CERTIFICATE_STATES:,} states"
-        return {"checked": False, "why_unchecked": why}
-    path = stage.store.path(CERTIFICATE)
-    again = verify(policy.task, policy, options=wanted, progress=stage.numbers, certificate=path)
-    if again.certificate is None or again.certificate.path is None:
-        missing = getattr(again.certificate, "missing", None)
+    def watch(self, method: str) -> None:
+        """Hear which method begins."""
+        self._method = method
+
+    def progress(self, *numbers: Any) -> None:
+        """Hear how far it is."""
+        from surefoot.verify.job import progress_text
+
+        if self._stage.note is not None:
+            self._stage.note(progress_text(self._method, numbers))
+
+
+def _certified(result: VerifyResult, stage: Stage) -> dict[str, Any]:
+    """Return where the certificate of a safe policy is, and whether it was checked in time."""
+    certificate = result.certificate
+    if certificate is None or certificate.path is None:
+        missing = getattr(certificate, "missing", None)
         return {"checked": False, "why_unchecked": missing or "it could not be made"}
     seconds = stage.options.check_seconds
     try:
-        again.certificate.check(max_seconds=seconds)
+        certificate.check(max_seconds=seconds)
     except OutOfBudget:
         why = f"that takes more than {seconds:g} seconds"
         return {"certificate": CERTIFICATE, "checked": False, "why_unchecked": why}

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
-from collections.abc import Iterable
+import random
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from surefoot.errors import InputError, OutOfBudget
 from surefoot.options import DebugOptions
+from surefoot.tasks.description import Description
+from surefoot.tasks.expressions import make, variable
 from surefoot.tasks.python_task import PythonTask
 from surefoot.tasks.task import Task, split_states
 
 AnyTask = Task | PythonTask
+Bounds = Sequence[tuple[Any, Any]]
 LIST_SECONDS = 10.0  # to see whether all start states are few enough
 
 
@@ -30,6 +35,11 @@ class Starts:
     are_all: bool
     disjoint: bool
     sha256: str
+
+    def not_evaluated(self, states: Iterable[bytes]) -> tuple[bytes, ...]:
+        """Return those of the states that the evaluation is not on, if it is on others only."""
+        evaluated = frozenset(self.evaluation) if self.disjoint else frozenset()
+        return tuple(packed for packed in states if packed not in evaluated)
 
     def to_dict(self) -> dict[str, Any]:
         """Return how many there are, and the hash that tells whether they are the same again."""
@@ -86,8 +96,50 @@ def more_starts(
         drawn = _drawn(task, options.starts, stream, LIST_SECONDS)
     except OutOfBudget:
         return ()
-    evaluated = frozenset(starts.evaluation) if starts.disjoint else frozenset()
-    return tuple(packed for packed in drawn if packed not in evaluated)
+    return starts.not_evaluated(drawn)
+
+
+def starts_within(
+    task: AnyTask, bounds: Bounds, count: int, *, seed: int, max_seconds: float = LIST_SECONDS
+) -> tuple[bytes, ...]:
+    """Return start states whose values are within these bounds, one for each variable: at most so
+    many, drawn uniformly. None if there are none, or they are not found in time.
+    """
+    if isinstance(task, PythonTask):
+        return ()
+    stream = _stream(f"failing starts of seed {seed}")
+    listed = task.start_source()
+    if listed is not None:
+        some = [one for one in split_states(listed, task.core.words) if _is_in(task, one, bounds)]
+        found = list(dict.fromkeys(some))
+        return tuple(random.Random(stream).sample(found, min(count, len(found))))
+    try:
+        return _drawn(_bounded(task, bounds), count, stream, max_seconds)
+    except (OutOfBudget, InputError):
+        return ()
+
+
+def _is_in(task: Task, packed: bytes, bounds: Bounds) -> bool:
+    values = task.core.unpack(packed)
+    return all(low <= value <= high for value, (low, high) in zip(values, bounds, strict=True))
+
+
+def _bounded(task: Task, bounds: Bounds) -> Task:
+    """Return a task that has nothing but start states: those of the task within the bounds."""
+    old = task.description
+    start = old.start_condition
+    if start is None:
+        start = old.initial_condition()
+    conditions = [] if start is None else [start]
+    for one, (low, high) in zip(task.variables, bounds, strict=True):
+        value = variable(one.name, one.type)
+        if one.type == "bool":
+            conditions += [make("eq", value, low)] if low == high else []
+        else:
+            conditions += [make("le", low, value), make("le", value, high)]
+    description = Description(old.name, variables=dict(old.variables), arrays=dict(old.arrays))
+    description.start(functools.reduce(lambda a, b: make("and", a, b), conditions))
+    return description.compile()
 
 
 def _made(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from surefoot.report.source import Source
-from surefoot.report.words import number, percent, plain, state_text
+from surefoot.report.words import looked_at, number, percent, plain, state_text
 from surefoot.results import counted
 
 SHOWN_FAULTS = 100
@@ -72,8 +72,8 @@ def _verified(source: Source) -> Check:
     if not source.is_finished and found is None:
         return Check("campaign", name, "", "verification is not reached yet", is_open=True)
     if source.outcome == "safe":
-        states = (found or {}).get("states", 0)
-        return Check("campaign", name, f"{counted(states, 'state')} enumerated, none of them fails")
+        seen = "" if found is None else f"{looked_at(found)}: none fails"
+        return Check("campaign", name, seen)
     why = (found or {}).get("reason") or source.content.get("reason") or source.outcome_text
     verdict = "not verified" if found is None else f"the verdict is {found.get('verdict')}"
     return Check("campaign", name, "", plain(f"{verdict}: {why}"))

@@ -7,7 +7,7 @@ from typing import Any
 
 from surefoot.report.checks import changed
 from surefoot.report.source import Source
-from surefoot.report.words import percent, plain, seconds, state_text
+from surefoot.report.words import looked_at, percent, plain, seconds, state_text
 from surefoot.results import counted
 from surefoot.results.common import VERDICTS
 
@@ -84,11 +84,7 @@ def _verified(source: Source) -> str:
     found = source.verification
     if found is None:
         return "Not verified."
-    which = "all" if found.get("all_starts") else "a sample of"
-    text = (
-        f"Verification: **{_verdict(found)}**, {counted(found['states'], 'state')} "
-        f"from {which} {counted(found['starts'], 'start state')}"
-    )
+    text = f"Verification: **{_verdict(found)}**, {looked_at(found)}"
     if found.get("certificate"):
         text += f"; certificate {code(found['certificate'])} {_status(found.get('checked'))}"
     return text + "."

@@ -88,6 +88,7 @@ def _template() -> Any:
         "percent": words.percent,
         "seconds": words.seconds,
         "counted": counted,
+        "looked_at": words.looked_at,
         "shell": lambda text: shlex.quote(str(text)),
     }
     environment.globals["Markup"] = Markup

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from surefoot.errors import printable, shown
+from surefoot.results import counted
 
 CUT = 2_000  # characters of a name, or of a state in one line
 
@@ -25,6 +26,16 @@ def number(value: Any, digits: int = 4) -> str:
     if not math.isfinite(value):
         return str(value)
     return f"{value:,.{digits}g}" if abs(value) < 1e4 else f"{value:,.0f}"
+
+
+def looked_at(verification: Mapping[str, Any]) -> str:
+    """Return what a verdict is about: states, or boxes of states, from which start states."""
+    boxes, states = verification.get("boxes"), verification.get("states")
+    if isinstance(boxes, int) and boxes and not states:
+        return f"{counted(boxes, 'box')} with everything that is reachable from all start states"
+    which = "all" if verification.get("all_starts") else "a sample of"
+    starts = counted(verification["starts"], "start state")
+    return f"{counted(verification['states'], 'state')} from {which} {starts}"
 
 
 def score(value: float | None) -> str:

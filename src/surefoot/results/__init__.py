@@ -5,7 +5,13 @@ from surefoot.results.common import VERDICTS, Result, Verdict, counted
 from surefoot.results.debugging import OUTCOMES, DebugResult, Iteration
 from surefoot.results.exploring import ExploreResult
 from surefoot.results.faults import Bug, Fault, FaultsResult, Unknown
-from surefoot.results.repairing import DecisionChange, RepairDiff, RepairResult, VerifyResult
+from surefoot.results.repairing import (
+    DecisionChange,
+    EngineReport,
+    RepairDiff,
+    RepairResult,
+    VerifyResult,
+)
 from surefoot.results.runs import (
     RESULT_WORDS,
     RESULTS,
@@ -33,6 +39,7 @@ __all__ = [
     "DecisionChange",
     "Deviations",
     "DistillResult",
+    "EngineReport",
     "EvaluateResult",
     "ExploreResult",
     "Fault",

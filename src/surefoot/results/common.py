@@ -12,7 +12,8 @@ VERDICTS = ("safe", "unsafe", "unknown")
 
 def counted(count: int, word: str) -> str:
     """Return the count with the word behind it, in the plural unless the count is 1."""
-    return f"{count:,} {word}{'s' * (count != 1)}"
+    plural = "es" if word.endswith("x") else "s"
+    return f"{count:,} {word}{plural * (count != 1)}"
 
 
 class Result:

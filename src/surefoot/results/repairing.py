@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from surefoot.errors import printable
@@ -106,10 +106,11 @@ class EngineReport:
 class VerifyResult(Result):
     """Whether runs of a policy from the start states can fail.
 
-    ``unsafe`` comes with a shortest failing ``run``. ``safe`` means that none of the ``states``
-    the policy reaches from all start states fails. ``unknown`` says in ``reason`` why: what ran
-    out, or that start states were sampled. ``starts`` were looked at, ``all_starts`` if these are
-    all there are.
+    ``method`` is the one that found it out: a method of verification, or ``fuzz``. ``unsafe`` comes
+    with a failing ``run``; from ``explicit`` it is a shortest one. ``safe`` means that no run fails
+    from any start state. ``unknown`` says in ``reason`` why: what ran out, or that start states
+    were sampled. ``starts`` were looked at, ``all_starts`` if these are all there are; methods that
+    look at sets of states look at all of them, and count ``boxes``, not ``states``.
     """
 
     verdict: Verdict
@@ -141,18 +142,23 @@ class VerifyResult(Result):
         apart = ("run", "others", "certificate")
         names = [name for name in self.__dataclass_fields__ if name not in apart]
         content: dict[str, Any] = {name: getattr(self, name) for name in names}
+        content["engines"] = [asdict(one) for one in self.engines]
         content["run"] = None if self.run is None else self.run.to_dict()
         if self.others:
             content["others"] = [run.to_dict() for run in self.others]
         return content
 
     def __str__(self) -> str:
-        which = "all" if self.all_starts else "a sample of"
-        seen = (
-            f"{self.states:,} states from {which} {counted(self.starts, 'start state')} "
-            f"in {self.seconds:,.3f} s"
-        )
+        seen = f"{self._seen()} in {self.seconds:,.3f} s"
         if self.verdict == "unsafe" and self.run is not None:
             return f"unsafe: a run fails after {counted(self.run.steps, 'step')}; {seen}"
         why = "" if self.reason is None else f" ({self.reason})"
         return f"{self.verdict}{why}: {seen}"
+
+    def _seen(self) -> str:
+        """Return what was looked at: boxes, or states."""
+        if self.boxes and not self.states:
+            refined = counted(self.refinements, "refinement")
+            return f"{counted(self.boxes, 'box')} and {refined} by {self.method}"
+        which = "all" if self.all_starts else "a sample of"
+        return f"{self.states:,} states from {which} {counted(self.starts, 'start state')}"

@@ -13,7 +13,7 @@ from surefoot.results import Run, VerifyResult
 from surefoot.tasks.python_task import PythonTask
 from surefoot.tasks.state import PackedStates
 from surefoot.tasks.task import Task
-from surefoot.verify.certificate import write_certificate
+from surefoot.verify.certificate import PolicyCertificate, write_certificate
 from surefoot.verify.job import Job
 
 METHOD = "explicit"
@@ -103,7 +103,7 @@ class _Explicit:
         verdict = "unsafe" if run is not None else "unknown" if reason else "safe"
         certificate = None
         if verdict == "safe" and self.job.certificate is not False:
-            certificate = write_certificate(self.job, found["reached"])
+            certificate = self._certificate(found["reached"])
         return VerifyResult(
             verdict=verdict,  # type: ignore[arg-type]
             method=METHOD,
@@ -116,6 +116,15 @@ class _Explicit:
             run=run,
             others=tuple(runs[1:]),
             certificate=certificate,
+        )
+
+    def _certificate(self, reached: Any) -> PolicyCertificate:
+        job, most = self.job, self.job.max_certificate_states
+        if most is None or len(reached) <= most:
+            return write_certificate(job, reached)
+        missing = f"it would have more than {most:,} states"
+        return PolicyCertificate(
+            job.task, job.policy, path=None, size=len(reached), missing=missing
         )
 
     def _reason(self, found: dict[str, Any], *, are_all: bool) -> str | None:

@@ -265,3 +265,18 @@ def test_lookahead_is_bounded_on_real_numbers_only() -> None:
     d = Description("real")
     d.real("x", 0.0, 1.0)
     assert stages.lookahead_of(d.compile(), DebugOptions()) == 10
+
+
+def test_boxes_are_told_where_no_states_were_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = import_module("surefoot.verify")
+    real = module.verify
+
+    def boxes(task: Any, policy: Any, **how: Any) -> VerifyResult:
+        found = real(task, policy, **how)
+        return replace(found, method="box", starts=0, states=0, boxes=26)
+
+    monkeypatch.setattr(module, "verify", boxes)
+    result = debugged()
+    assert result.reason == "no run fails from any start state, as 26 boxes of box show"
+    assert result.verification is not None
+    assert (result.verification["boxes"], result.verification["checked"]) == (26, True)

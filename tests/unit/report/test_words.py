@@ -64,3 +64,19 @@ def test_curves_of_any_length_stay_inside(tmp_path: Path, rounds: int) -> None:
         for point in one.points:
             assert chart.LEFT <= point.x <= chart.WIDTH - chart.RIGHT
             assert chart.TOP <= point.y <= chart.HEIGHT - chart.BOTTOM
+
+
+def test_what_a_verdict_is_about() -> None:
+    states = {"states": 7, "starts": 2, "all_starts": True, "boxes": 0}
+    assert words.looked_at(states) == "7 states from all 2 start states"
+    assert (
+        words.looked_at({**states, "all_starts": False})
+        == "7 states from a sample of 2 start states"
+    )
+    boxes = {"states": 0, "starts": 0, "all_starts": True, "boxes": 26}
+    text = "26 boxes with everything that is reachable from all start states"
+    assert words.looked_at(boxes) == text
+    without = {name: value for name, value in states.items() if name != "boxes"}
+    assert words.looked_at(without) == words.looked_at(
+        states
+    )  # a campaign from before there were boxes
