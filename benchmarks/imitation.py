@@ -7,6 +7,9 @@ long as the ice lets it. It decides at random in a fraction of its decisions. XG
 these runs (20 rounds, depth 5, rate 0.4, as in P-TREE), or a 64-64 network. The policies are good
 but not safe: they get most things right and some corners wrong, as learned policies do. Printed is
 how good and how safe they are. Same seed, same policy.
+
+Careful policies (``careful_imitation``) imitate somebody who is not in a hurry at all, without
+noise: it never drives faster than what it can stop from, even on ice. Many of them are safe.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ from __future__ import annotations
 import argparse
 import functools
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -23,6 +26,7 @@ import numpy as np
 import surefoot
 from surefoot.domains.flappy_bird import draw_walls
 from surefoot.domains.line import Parameters
+from surefoot.domains.transport import BACKWARD, FORWARD
 from surefoot.evaluate import evaluate
 from surefoot.options import DistillOptions
 from surefoot.policies import Policy, as_policy
@@ -33,6 +37,7 @@ Controller = Callable[[State], str]
 PICK_UP, DROP, PARK = "pick_up_truck_0", "drop_truck_0", "park_truck_0"
 DRIVES = {1: "acc_truck_0", 0: "move_truck_0", -1: "dec_truck_0"}
 TOP_SPEED = 3
+LINES = ("one-way-line", "two-way-line")
 ONE_WAY = "domain:one-way-line?packages={}&locations={}&variant={}"
 TWO_WAY = "domain:two-way-line?packages=2&locations=10&variant={}"
 TASKS = [
@@ -55,6 +60,21 @@ def imitation(
 ) -> Policy:
     """Return a policy fitted to noisy runs of the controller of the task's family."""
     inputs, actions = decisions(task, runs=runs, noise=noise, max_steps=max_steps, seed=seed)
+    return _fitted(task, inputs, actions, kind, seed)
+
+
+def careful_imitation(
+    task: surefoot.Task, *, runs: int = 600, kind: str = "trees", seed: int = 0
+) -> Policy:
+    """Return a policy fitted to runs of the careful controller, also from heaps of packages."""
+    number = {action: i for i, action in enumerate(task.actions)}
+    controller = careful_of(task)
+    starts = heaped_starts(task, runs, seed)
+    found = surefoot.simulate(task, starts, policy=controller, max_steps=2_000, seed=seed)
+    return _fitted(task, *_pairs(found.runs, number), kind, seed)
+
+
+def _fitted(task: surefoot.Task, inputs: Any, actions: Any, kind: str, seed: int) -> Policy:
     fit = {"trees": fitted_trees, "network": fitted_network}[kind]
     return as_policy(fit(inputs, actions, len(task.actions), seed), task)
 
@@ -72,13 +92,41 @@ def decisions(
         return rng.choice([a for a in task.applicable(state) if a != PARK])  # there is no way back
 
     found = surefoot.simulate(task, policy=noisy, runs=runs, max_steps=max_steps, seed=seed)
-    number = {action: i for i, action in enumerate(task.actions)}
+    return _pairs(found.runs, {action: i for i, action in enumerate(task.actions)})
+
+
+def _pairs(runs: Iterable[surefoot.Run], number: Mapping[str, int]) -> tuple[Any, Any]:
+    """Return the states of runs as rows, and the numbers of the actions taken in them."""
     pairs = [
         (state.values_tuple, number[action])
-        for run in found.runs
+        for run in runs
         for state, action in zip(run.states, run.actions, strict=False)
     ]
     return np.array([inputs for inputs, _ in pairs]), np.array([action for _, action in pairs])
+
+
+def heaped_starts(task: surefoot.Task, count: int, seed: int) -> list[dict[str, Any]]:
+    """Return start states in which all packages lie in few places, one or two or up to all: of
+    those drawn uniformly hardly any is like that.
+    """
+    rng = random.Random(seed)
+    starts = []
+    for drawn in task.sample_starts(count, seed=seed):
+        state = dict(drawn)
+        places = [name for name in task.names if "_load_" in name]
+        free = [name for name in places if name != max(places, key=_location)]
+        packages = sum(state[name] for name in places)
+        some = rng.sample(free, rng.randint(1, len(free)))
+        state.update(dict.fromkeys(places, 0))
+        for name in rng.choices(some, k=packages):
+            state[name] += 1
+        starts.append(state)
+    return starts
+
+
+def _location(name: str) -> int:
+    """Return the number of the location of which a variable is the load, -1 for the truck."""
+    return int(name.rpartition("_")[2]) if name.startswith("location") else -1
 
 
 def fitted_trees(inputs: Any, actions: Any, num_actions: int, seed: int) -> Any:
@@ -117,15 +165,32 @@ def fitted_network(inputs: Any, actions: Any, num_actions: int, seed: int) -> An
 
 def controller_of(task: surefoot.Task) -> Controller:
     """Return the controller of a task of a built-in family."""
-    family, _, query = task.source.text.removeprefix("domain:").partition("?")
-    given = dict(parse_qsl(query))
+    family, given = _parameters(task)
     if family == "flappy-bird":
         return Bird(int(given["width"]), int(given["height"]), int(given["walls"]))
-    if family not in ("one-way-line", "two-way-line"):
+    if family == "transport":
+        return Carrier(int(given["locations"]))
+    if family not in LINES:
         raise SystemExit(f"there is no controller for {task.name}")
     sizes = int(given["packages"]), int(given["locations"])
     line = Parameters(*sizes, TOP_SPEED, given["variant"], given.get("icy", ""))
-    return Truck(line.locations, line.icy_locations(), drives_back=family == "two-way-line")
+    return Truck(line.locations, line.icy_locations(), drives_back=family == LINES[1])
+
+
+def careful_of(task: surefoot.Task) -> Controller:
+    """Return the careful controller of a line or of transport."""
+    family, given = _parameters(task)
+    if family == "transport":
+        return Carrier(int(given["locations"]))
+    if family not in LINES:
+        raise SystemExit(f"there is no careful controller for {task.name}")
+    return SlowTruck(int(given["locations"]), drives_back=family == LINES[1])
+
+
+def _parameters(task: surefoot.Task) -> tuple[str, dict[str, str]]:
+    """Return the family of a task and the parameters that were given for it."""
+    family, _, query = task.source.text.removeprefix("domain:").partition("?")
+    return family, dict(parse_qsl(query))
 
 
 class Truck:
@@ -190,6 +255,57 @@ def _stop(at: int, speed: int, way: int, *, ice: frozenset[int] = frozenset()) -
     while speed * way > 0:
         at, speed = at + speed, speed if at in ice else speed - way
     return at
+
+
+class SlowTruck:
+    """Drives from one location to the next and stops there. At speed 1 that works everywhere but on
+    ice, and as it brakes until it stands, it comes to rest right behind the ice.
+    """
+
+    def __init__(self, locations: int, *, drives_back: bool) -> None:
+        self.end = locations - 1
+        self.drives_back = drives_back
+
+    def __call__(self, state: State) -> str:
+        """Return the action to take."""
+        at, speed = state["truck_0"], state["truck_vel_0"]
+        if speed != 0:
+            return DRIVES[-1 if speed > 0 else 1]
+        if at < self.end:
+            return PICK_UP if state[f"location_load_{at}"] > 0 else DRIVES[self._way(state, at)]
+        if state["truck_load_0"] > 0:
+            return DROP
+        if self.drives_back:
+            return DRIVES[-1]
+        return PARK if state.get("parked_0") == 0 else DRIVES[1]
+
+    def _way(self, state: State, at: int) -> int:
+        """Return where to go: back only without a load, and if something lies only there."""
+        if not self.drives_back or state["truck_load_0"] > 0:
+            return 1
+        lying = [i for i in range(self.end) if state[f"location_load_{i}"] > 0]
+        return -1 if lying and max(lying) < at else 1
+
+
+class Carrier:
+    """Brings everything to the bridge of transport, and then package by package over it. Goes back
+    only without a load.
+    """
+
+    def __init__(self, locations: int) -> None:
+        self.end = locations - 1
+
+    def __call__(self, state: State) -> str:
+        """Return the action to take."""
+        at, load = state["truck_0"], state["truck_load_0"]
+        if at == self.end:
+            return DROP if load > 0 else BACKWARD
+        if at == self.end - 1 and load > 0:
+            return FORWARD if load == 1 else DROP
+        if state[f"location_load_{at}"] > 0:
+            return PICK_UP
+        is_left = any(state[f"location_load_{i}"] > 0 for i in range(at))
+        return BACKWARD if load == 0 and is_left else FORWARD
 
 
 class Bird:

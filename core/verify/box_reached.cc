@@ -159,6 +159,29 @@ bool BoxReached::covers_in(const Location& location, std::uint32_t number, Box b
            (!task_.tighten(box) || covers_in(location, cell.high, std::move(box)));
 }
 
+const BoxReached::Element* BoxReached::near(const Box& box) const {
+    std::vector<Key> classes;
+    for (std::uint32_t v : control_) {
+        classes.push_back(classes_[v].of(box.lo[v]));
+        if (classes.back() != classes_[v].of(box.hi[v])) return nullptr;
+    }
+    const auto found = locations_by_classes_.find(classes);
+    if (found == locations_by_classes_.end()) return nullptr;
+    const Location& location = locations_[found->second];
+    const Cell* cell = &location.cells.front();
+    while (cell->low != kNone) {
+        const auto [variable, key] = cell->cut;
+        if (box.lo[variable] < key && box.hi[variable] >= key) return nullptr;
+        cell = &location.cells[box.hi[variable] < key ? cell->low : cell->high];
+    }
+    const Element* best = nullptr;
+    for (std::uint32_t e : cell->elements) {
+        const Element& one = elements_[e];
+        if (best == nullptr || growth(one.hull, box) < growth(best->hull, box)) best = &one;
+    }
+    return best;
+}
+
 void BoxReached::reach(const Record& record, std::uint64_t depth) {
     for_classes(record.image, [&](const std::vector<Key>& classes) {
         Box part = record.image;

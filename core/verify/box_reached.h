@@ -67,6 +67,9 @@ public:
 
     // Whether all of the box is in hulls.
     bool covers(const Box& box);
+    // The element whose hull must grow least to contain the box; null if there is none, or several
+    // cells would share the box.
+    const Element* near(const Box& box) const;
     // Take the image of the record into hulls, which are then queued. `depth` is the steps to it.
     void reach(const Record& record, std::uint64_t depth);
     // The next element with parts that were not looked at, and these parts.

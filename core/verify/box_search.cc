@@ -9,6 +9,7 @@ namespace {
 
 using Record = BoxReached::Record;
 
+constexpr double kThin = 0.5;               // a part of a range
 constexpr std::size_t kMaxFrames = 20'000;  // of one way back
 constexpr std::size_t kMaxTargets = 512;    // of one exploration
 constexpr std::size_t kMaxGaps = 16;        // that one way back closes
@@ -66,6 +67,8 @@ private:
     void visit(std::uint32_t at, Part part);
     void visit_state(std::uint32_t at, const Box& box);
     bool step(std::uint32_t at, const Part& part, bool raises);
+    std::optional<Cut> cut_of_new(const Box& box);
+    bool is_tiring();
     bool is_harmless();
     bool is_doomed(std::uint32_t at, const Box& box);
     bool is_bad_everywhere(const BoxImage& one);
@@ -151,7 +154,9 @@ void BoxSearch::visit(std::uint32_t at, Part part) {
         result_.is_cut = true;
         return;
     }
-    if (!step(at, part, raises)) split(part, steps_.split(), open_);
+    if (step(at, part, raises)) return;
+    const auto cut = cut_of_new(part.box);
+    split(part, cut ? *cut : steps_.split(), open_);
 }
 
 // Just as states are stepped. Errors are targets, as failing states are.
@@ -191,7 +196,7 @@ bool BoxSearch::step(std::uint32_t at, const Part& part, bool raises) {
     }
     const bool is_exact = steps_.is_decided();
     const bool is_coarse = !is_exact && !steps_.has_goal() && steps_.is_applicable() &&
-                           part.splits >= options_.max_splits;
+                           (part.splits >= options_.max_splits || is_tiring());
     if (is_fine && (is_exact || (is_coarse && is_harmless()))) {
         if (is_exact) note_rounding(part.box);
         for (const BoxImage& one : images) {
@@ -202,6 +207,43 @@ bool BoxSearch::step(std::uint32_t at, const Part& part, bool raises) {
     }
     if (!is_exact && is_doomed(at, part.box)) return true;
     return false;
+}
+
+// Most of a box may lead to what is reached: then a cut that leaves the rest, where that is thin.
+std::optional<Cut> BoxSearch::cut_of_new(const Box& box) {
+    if (steps_.is_unsure() || !steps_.is_applicable()) return std::nullopt;
+    Box known = box;
+    for (const BoxImage& one : steps_.images()) {
+        if (reached_.covers(one.image)) continue;
+        const auto* const element = reached_.near(one.image);
+        const BoxOutcome& outcome = task_.edges()[one.edge].outcomes[one.outcome];
+        if (element == nullptr || !task_.preimage(outcome, element->hull, known))
+            return std::nullopt;
+    }
+    std::optional<Cut> best;
+    double thinnest = kThin;
+    const auto consider = [&](const Cut& cut, Key from, Key to) {
+        const auto width = static_cast<double>(box.hi[cut.variable] - box.lo[cut.variable]) + 1;
+        const double share = (static_cast<double>(to) - static_cast<double>(from) + 1) / width;
+        if (to < from || share > thinnest) return;
+        thinnest = share;
+        best = cut;
+    };
+    for (std::uint32_t v = 0; v < task_.layout().num_variables(); ++v) {
+        consider({v, known.lo[v]}, box.lo[v], known.lo[v] - 1);
+        consider({v, known.hi[v] + 1}, known.hi[v] + 1, box.hi[v]);
+    }
+    return best;
+}
+
+// Whether all that is new would go into hulls that have grown often enough.
+bool BoxSearch::is_tiring() {
+    const auto& images = steps_.images();
+    return std::all_of(images.begin(), images.end(), [&](const BoxImage& one) {
+        if (reached_.covers(one.image)) return true;
+        const auto* const element = reached_.near(one.image);
+        return element != nullptr && element->records.size() >= options_.max_growth;
+    });
 }
 
 // Whether no image fails or meets anything that is known to be bad.

@@ -15,8 +15,10 @@ from surefoot.verify.explicit import run_of
 from surefoot.verify.job import Job, check_symbolic
 
 METHOD = "box"
-EXACT = 0xFFFFFFFF  # splits: no step is coarse
-TRIES = (EXACT, 16, 2)  # one after the other, each time with more seconds
+ALWAYS = 0xFFFFFFFF
+TRIES = ((ALWAYS, 50), (12, 10), (ALWAYS, ALWAYS), (2, 0))
+"""how often hulls are split, and may grow, before steps may be coarse: tried in turn, each time with
+more seconds"""
 FIRST_SECONDS = 1.0
 
 
@@ -45,9 +47,9 @@ class _Boxes:
         """Return the result of the first try that has a verdict, or of the last one."""
         seconds = FIRST_SECONDS
         while True:
-            for splits in TRIES:
+            for splits, growth in TRIES:
                 left = self._seconds_left()
-                found = self._ask(splits, min(seconds, left))
+                found = self._ask(splits, growth, min(seconds, left))
                 if found["stopped"] != "seconds" or left <= seconds:
                     return self._result(found)
             seconds *= 4
@@ -55,7 +57,7 @@ class _Boxes:
     def _seconds_left(self) -> float:
         return max(self.job.options.max_seconds - (time.perf_counter() - self.begin), 0.0)
 
-    def _ask(self, splits: int, seconds: float) -> dict[str, Any]:
+    def _ask(self, splits: int, growth: int, seconds: float) -> dict[str, Any]:
         how = self.job.options
         found: dict[str, Any] = ask_core(
             self.task,
@@ -65,6 +67,7 @@ class _Boxes:
             self.task.start_source(),
             cuts=self.cuts,
             max_splits=splits,
+            max_growth=growth,
             max_steps=how.max_steps,
             max_seconds=seconds,
             max_bytes=how.max_bytes,
