@@ -17,8 +17,8 @@ from surefoot.verify.job import Job, check_symbolic
 METHOD = "box"
 ALWAYS = 0xFFFFFFFF
 TRIES = ((ALWAYS, 50), (12, 10), (ALWAYS, ALWAYS), (2, 0))
-"""how often hulls are split, and may grow, before steps may be coarse: tried in turn, each time with
-more seconds"""
+"""how often hulls are split, and may grow, before steps may be coarse: tried in turn, each time
+with more seconds"""
 FIRST_SECONDS = 1.0
 
 
