@@ -38,6 +38,7 @@ PICK_UP, DROP, PARK = "pick_up_truck_0", "drop_truck_0", "park_truck_0"
 DRIVES = {1: "acc_truck_0", 0: "move_truck_0", -1: "dec_truck_0"}
 TOP_SPEED = 3
 LINES = ("one-way-line", "two-way-line")
+BEGINNINGS, FIRST_STEPS = 10, 100  # of careful runs: how many more there are, and how long
 ONE_WAY = "domain:one-way-line?packages={}&locations={}&variant={}"
 TWO_WAY = "domain:two-way-line?packages=2&locations=10&variant={}"
 TASKS = [
@@ -64,14 +65,17 @@ def imitation(
 
 
 def careful_imitation(
-    task: surefoot.Task, *, runs: int = 600, kind: str = "trees", seed: int = 0
+    task: surefoot.Task, *, runs: int = 300, kind: str = "trees", seed: int = 0
 ) -> Policy:
-    """Return a policy fitted to runs of the careful controller, also from heaps of packages."""
+    """Return a policy fitted to runs of the careful controller from heaps of packages, and to the
+    first steps of many more of them: how to begin is what matters everywhere.
+    """
     number = {action: i for i, action in enumerate(task.actions)}
-    controller = careful_of(task)
-    starts = heaped_starts(task, runs, seed)
-    found = surefoot.simulate(task, starts, policy=controller, max_steps=2_000, seed=seed)
-    return _fitted(task, *_pairs(found.runs, number), kind, seed)
+    how = {"policy": careful_of(task), "seed": seed}
+    starts = heaped_starts(task, BEGINNINGS * runs, seed)
+    found = surefoot.simulate(task, starts[:runs], max_steps=2_000, **how)
+    begun = surefoot.simulate(task, starts, max_steps=FIRST_STEPS, **how)
+    return _fitted(task, *_pairs([*found.runs, *begun.runs], number), kind, seed)
 
 
 def _fitted(task: surefoot.Task, inputs: Any, actions: Any, kind: str, seed: int) -> Policy:
@@ -116,7 +120,7 @@ def heaped_starts(task: surefoot.Task, count: int, seed: int) -> list[dict[str, 
         places = [name for name in task.names if "_load_" in name]
         free = [name for name in places if name != max(places, key=_location)]
         packages = sum(state[name] for name in places)
-        some = rng.sample(free, rng.randint(1, len(free)))
+        some = rng.sample(free, rng.randint(1, rng.randint(1, len(free))))
         state.update(dict.fromkeys(places, 0))
         for name in rng.choices(some, k=packages):
             state[name] += 1

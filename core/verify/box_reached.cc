@@ -7,6 +7,7 @@ namespace surefoot {
 namespace {
 
 constexpr Key kMaxExact = 64;          // values of a variable that is kept exact
+constexpr double kMaxLocations = 1e6;  // that one box meets
 constexpr std::size_t kMaxHulls = 16;  // in a cell, whatever is bad between them
 
 }  // namespace
@@ -130,9 +131,17 @@ bool BoxReached::for_classes(const Box& box, Visit visit) const {
     }
 }
 
+bool BoxReached::meets_too_many(const Box& box) const {
+    double count = 1;
+    for (std::uint32_t v : control_)
+        count *= static_cast<double>(classes_[v].of(box.hi[v]) - classes_[v].of(box.lo[v]) + 1);
+    return count > kMaxLocations;
+}
+
 // -- hulls --------------------------------------------------------------------------------------
 
 bool BoxReached::covers(const Box& box) {
+    if (meets_too_many(box)) return false;
     return for_classes(box, [&](const std::vector<Key>& classes) {
         const auto found = locations_by_classes_.find(classes);
         Box part = box;
@@ -183,6 +192,10 @@ const BoxReached::Element* BoxReached::near(const Box& box) const {
 }
 
 void BoxReached::reach(const Record& record, std::uint64_t depth) {
+    if (meets_too_many(record.image)) {
+        is_overwhelmed_ = true;
+        return;
+    }
     for_classes(record.image, [&](const std::vector<Key>& classes) {
         Box part = record.image;
         narrow_to(classes, part);
@@ -306,7 +319,7 @@ const Box* BoxReached::bad_met(const Location& location, const Box& box) const {
 
 std::optional<Box> BoxReached::bad_met(const Box& box) {
     std::optional<Box> found;
-    if (bads_.empty()) return found;
+    if (bads_.empty() || meets_too_many(box)) return found;
     for_classes(box, [&](const std::vector<Key>& classes) {
         const auto at = locations_by_classes_.find(classes);
         if (at == locations_by_classes_.end()) return true;

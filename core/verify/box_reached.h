@@ -65,6 +65,9 @@ public:
         return locations_[elements_[element].location].edges;
     }
 
+    // Whether a box was to be reached that meets too many locations; then it is not.
+    bool is_overwhelmed() const { return is_overwhelmed_; }
+
     // Whether all of the box is in hulls.
     bool covers(const Box& box);
     // The element whose hull must grow least to contain the box; null if there is none, or several
@@ -141,6 +144,7 @@ private:
     void narrow_to(const std::vector<Key>& classes, Box& box) const;
     template <typename Visit>
     bool for_classes(const Box& box, Visit visit) const;
+    bool meets_too_many(const Box& box) const;
     bool covers_in(const Location& location, std::uint32_t number, Box box);
     void reach_in(std::uint32_t place, std::uint32_t number, Box box, const Record& record,
                   std::uint64_t depth);
@@ -163,6 +167,7 @@ private:
     std::deque<std::uint32_t> queue_;
     std::vector<Box> bads_;
     std::optional<std::pair<std::uint32_t, Box>> conflict_;
+    bool is_overwhelmed_ = false;
     std::uint64_t time_ = 0;
     std::uint64_t depth_ = 0;
     std::uint64_t bytes_ = 0;

@@ -9,6 +9,7 @@ namespace {
 
 using Record = BoxReached::Record;
 
+constexpr std::uint32_t kMaxSplits = 1'000'000;
 constexpr double kThin = 0.5;               // a part of a range
 constexpr std::size_t kMaxFrames = 20'000;  // of one way back
 constexpr std::size_t kMaxTargets = 512;    // of one exploration
@@ -69,6 +70,7 @@ private:
     bool step(std::uint32_t at, const Part& part, bool raises);
     std::optional<Cut> cut_of_new(const Box& box);
     bool is_tiring();
+    bool is_too_small(const Part& part) const;
     bool is_harmless();
     bool is_doomed(std::uint32_t at, const Box& box);
     bool is_bad_everywhere(const BoxImage& one);
@@ -109,9 +111,11 @@ void BoxSearch::explore() {
     result_.is_cut = false;
     for (const Box& box : task_.starts())
         reach({kNoElement, Record::kStateStep, 0, true, box, box});
+    if (is_stopped()) return;
     std::vector<Box> parts;
     open_.clear();
-    while (targets_.size() < kMaxTargets) {
+    const std::size_t enough = task_.has_reals() ? 1 : kMaxTargets;
+    while (targets_.size() < enough) {
         const auto at = reached_.take(parts);
         if (!at) return;
         for (Box& box : parts) open_.push_back({std::move(box), 0});
@@ -120,7 +124,7 @@ void BoxSearch::explore() {
             open_.pop_back();
             ++result_.visited;
             if (task_.tighten(part.box)) visit(*at, std::move(part));
-            if (targets_.size() >= kMaxTargets || is_stopped()) return;
+            if (targets_.size() >= enough || is_stopped()) return;
         }
     }
 }
@@ -129,6 +133,7 @@ bool BoxSearch::is_stopped() {
     const Progress progress{reached_.size(), result_.refinements, reached_.depth(),
                             reached_.bytes(), 0};
     result_.stopped = budget_.poll(progress);
+    if (reached_.is_overwhelmed()) result_.stopped = StopReason::states;
     return result_.stopped != StopReason::none;
 }
 
@@ -145,6 +150,10 @@ void BoxSearch::visit(std::uint32_t at, Part part) {
         return;
     }
     if (fails != Truth::no || raises) {
+        if (is_too_small(part)) {
+            add_target(at, std::move(part.box));
+            return;
+        }
         const auto cut = task_.formulas().split(*task_.fail(), part.box);
         split(part, cut ? *cut : steps_.split_anywhere(part.box), open_);
         return;
@@ -155,6 +164,10 @@ void BoxSearch::visit(std::uint32_t at, Part part) {
         return;
     }
     if (step(at, part, raises)) return;
+    if (is_too_small(part)) {
+        add_target(at, std::move(part.box));
+        return;
+    }
     const auto cut = cut_of_new(part.box);
     split(part, cut ? *cut : steps_.split(), open_);
 }
@@ -195,7 +208,9 @@ bool BoxSearch::step(std::uint32_t at, const Part& part, bool raises) {
         return true;
     }
     const bool is_exact = steps_.is_decided();
-    const bool is_coarse = !is_exact && !steps_.has_goal() && steps_.is_applicable() &&
+    // Conditions over reals may never be settled by splitting.
+    const bool is_known = !steps_.has_goal() && steps_.is_applicable();
+    const bool is_coarse = !is_exact && (is_known || task_.has_reals()) &&
                            (part.splits >= options_.max_splits || is_tiring());
     if (is_fine && (is_exact || (is_coarse && is_harmless()))) {
         if (is_exact) note_rounding(part.box);
@@ -301,6 +316,13 @@ void BoxSearch::reach(const Record& record) {
         add_target(conflict->first, std::move(conflict->second));
 }
 
+// Whether a box over reals was split so often that nothing more comes of it.
+bool BoxSearch::is_too_small(const Part& part) const {
+    constexpr std::uint32_t kMore = 16;  // splits to tell what is harmless from what is not
+    return task_.has_reals() && options_.max_splits < kMaxSplits &&
+           part.splits >= options_.max_splits + kMore;
+}
+
 void BoxSearch::add_target(std::uint32_t element, Box region) {
     targets_.push_back({element, std::move(region), reached_.time() + 1});
 }
@@ -329,6 +351,11 @@ bool BoxSearch::refine() {
     std::vector<std::pair<std::uint32_t, Box>> gaps;
     for (const Target& target : targets_) {
         if (!follow(target, gaps)) return false;
+        if (task_.has_reals()) break;  // the way back is seldom exact: one try is enough
+    }
+    if (task_.has_reals()) {
+        result_.is_stuck = true;
+        return false;
     }
     std::size_t added = 0;
     for (const auto& [element, region] : gaps) added += reached_.cut_off(element, region);
@@ -490,7 +517,7 @@ bool BoxSearch::replay(std::uint32_t bad, const Box& starts) {
 // Neither a gap nor a real run was found, and nothing new is bad. Divide the target's hull.
 bool BoxSearch::cut_somewhere(const Target& target) {
     const Box& hull = reached_[target.element].hull;
-    if (task_.has_reals() || steps_.is_state(hull)) return false;
+    if (steps_.is_state(hull)) return false;
     std::optional<Cut> best;
     for (std::uint32_t v = 0; v < task_.layout().num_variables() && !best; ++v) {
         const Box& region = target.region;

@@ -296,23 +296,37 @@ Formulas::Id Formulas::build_comparison(NodeId root, bool is_positive) {
     return build_other(root, is_positive);
 }
 
+// The value of an expression that has only one, as bits.
+std::optional<std::int64_t> Formulas::only_value(NodeId node) const {
+    const Range& range = pool_->range(node);
+    if (range.raises) return std::nullopt;
+    if ((*pool_)[node].type == Type::real) {
+        if (range.real_lo != range.real_hi) return std::nullopt;
+        return as_bits(range.real_lo);
+    }
+    return range.lo == range.hi ? std::optional(range.lo) : std::nullopt;
+}
+
 // A variable against a constant of its own type.
 std::optional<Formulas::Id> Formulas::build_keys(const Node& node, Op op) {
+    NodeId other = node.b;
     const Node* left = &(*pool_)[node.a];
-    const Node* right = &(*pool_)[node.b];
-    if (left->op == Op::constant) {
-        std::swap(left, right);
+    if (left->op != Op::variable) {
+        left = &(*pool_)[node.b];
+        other = node.a;
         op = mirrored(op);
     }
-    if (left->op != Op::variable || right->op != Op::constant || left->type != right->type)
+    const auto bits = only_value(other);
+    if (left->op != Op::variable || !bits || left->type != (*pool_)[other].type)
         return std::nullopt;
-    const Key key = key_of(left->type, right->bits);
+    const Node variable = *left;
+    const Key key = key_of(variable.type, *bits);
     constexpr Key kLeast = std::numeric_limits<Key>::min();
     constexpr Key kMost = std::numeric_limits<Key>::max();
     const auto atom = [&](Key lo, Key hi) {
         Formula formula;
         formula.kind = Kind::keys;
-        formula.variable = left->a;
+        formula.variable = variable.a;
         formula.lo = lo;
         formula.hi = hi;
         return put(std::move(formula));
@@ -321,8 +335,6 @@ std::optional<Formulas::Id> Formulas::build_keys(const Node& node, Op op) {
     switch (op) {
         case Op::equal: return atom(key, key);
         case Op::not_equal: {
-            const std::uint32_t variable = left->a;
-            (void)variable;
             const Id below = atom(kLeast, key - 1);
             const Id above = atom(key + 1, kMost);
             return build_parts(Kind::any, {below, above});

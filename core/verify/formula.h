@@ -94,6 +94,7 @@ private:
     Id build_parts(Kind kind, std::vector<Id> parts);
     Id build_comparison(NodeId root, bool is_positive);
     std::optional<Id> build_linear(const Node& node, Op op);
+    std::optional<std::int64_t> only_value(NodeId node) const;
     std::optional<Id> build_keys(const Node& node, Op op);
     Id build_other(NodeId root, bool is_positive);
     bool assume_any(const Formula& formula, Box& box);

@@ -8,7 +8,8 @@ from typing import Any
 from surefoot import _core
 from surefoot.errors import InputError
 from surefoot.policies.decisions import ask_core
-from surefoot.results import VerifyResult
+from surefoot.results import VerifyResult, counted
+from surefoot.simulate import simulate
 from surefoot.tasks.task import Task
 from surefoot.verify.certificate import write_box_certificate
 from surefoot.verify.explicit import run_of
@@ -20,6 +21,25 @@ TRIES = ((ALWAYS, 50), (12, 10), (ALWAYS, ALWAYS), (2, 0))
 """how often hulls are split, and may grow, before steps may be coarse: tried in turn, each time
 with more seconds"""
 FIRST_SECONDS = 1.0
+GRIDS = (1, 4, 8, 16, 32, 64, 128)  # parts of the range of each real variable
+MAX_GRID = 20_000  # places of a grid
+GRID_SPLITS = 4  # of a hull over reals
+BOUNDS = (
+    0,
+    1,
+    2,
+    3,
+    4,
+    6,
+    8,
+    12,
+    16,
+    24,
+    32,
+    64,
+    128,
+)  # steps, where runs of any length are too much
+GRID_RUNS, GRID_STEPS = 100, 200  # that show which values real variables take
 
 
 def verify_box(job: Job) -> VerifyResult:
@@ -45,6 +65,8 @@ class _Boxes:
 
     def run(self) -> VerifyResult:
         """Return the result of the first try that has a verdict, or of the last one."""
+        if any(one.type == "real" for one in self.task.variables):
+            return self._run_on_grids()
         seconds = FIRST_SECONDS
         while True:
             for splits, growth in TRIES:
@@ -54,10 +76,38 @@ class _Boxes:
                     return self._result(found)
             seconds *= 4
 
+    def _run_on_grids(self) -> VerifyResult:
+        """Return the result on the first of finer and finer grids that has a verdict; if none has,
+        how many steps of runs surely do not fail.
+
+        Over real numbers refinement has no end; a grid tells apart as much everywhere.
+        """
+        given, ranges = self.cuts, _ranges(self.job, self.task)
+        for parts in GRIDS:
+            if parts ** len(ranges) > MAX_GRID:
+                break
+            self.cuts = [*given, *_grid(ranges, parts)]
+            found = self._ask(GRID_SPLITS, ALWAYS, self._seconds_left())
+            if not found["is_stuck"]:
+                return self._result(found)
+        return self._result(found, covered=self._steps_covered())
+
+    def _steps_covered(self) -> int:
+        """Return so many steps that no run fails within them; -1 if not even that is known."""
+        covered = -1
+        for steps in BOUNDS:
+            found = self._ask(GRID_SPLITS, ALWAYS, self._seconds_left(), max_steps=steps)
+            if found["is_stuck"] or found["stopped"] or found["run"] is not None:
+                break
+            covered = steps
+        return covered
+
     def _seconds_left(self) -> float:
         return max(self.job.options.max_seconds - (time.perf_counter() - self.begin), 0.0)
 
-    def _ask(self, splits: int, growth: int, seconds: float) -> dict[str, Any]:
+    def _ask(
+        self, splits: int, growth: int, seconds: float, *, max_steps: int | None = None
+    ) -> dict[str, Any]:
         how = self.job.options
         found: dict[str, Any] = ask_core(
             self.task,
@@ -68,7 +118,7 @@ class _Boxes:
             cuts=self.cuts,
             max_splits=splits,
             max_growth=growth,
-            max_steps=how.max_steps,
+            max_steps=how.max_steps if max_steps is None else max_steps,
             max_seconds=seconds,
             max_bytes=how.max_bytes,
             progress=self.job.progress,
@@ -79,9 +129,9 @@ class _Boxes:
             )
         return found
 
-    def _result(self, found: dict[str, Any]) -> VerifyResult:
+    def _result(self, found: dict[str, Any], *, covered: int | None = None) -> VerifyResult:
         run = None if found["run"] is None else run_of(self.task, *found["run"])
-        reason = None if run is not None else self._reason(found)
+        reason = None if run is not None else self._reason(found, covered)
         verdict = "unsafe" if run is not None else "unknown" if reason else "safe"
         certificate = None
         if verdict == "safe" and self.job.certificate is not False:
@@ -107,20 +157,45 @@ class _Boxes:
             rounding=found["rounding"],
         )
 
-    def _reason(self, found: dict[str, Any]) -> str | None:
+    def _reason(self, found: dict[str, Any], covered: int | None) -> str | None:
         """Return why nothing is proved; None if it is."""
         how = self.job.options
         limits = {
             "seconds": f"ran out of seconds ({how.max_seconds:g})",
             "memory": f"ran out of memory ({how.memory_mb:,} MB)",
+            "states": "too many values must be told apart to make boxes of them",
         }
         if found["stopped"]:
             return limits[found["stopped"]]
+        if covered is not None:
+            known = "not even whether a start state fails is known"
+            if covered >= 0:
+                known = f"no run fails within {counted(covered, 'step')}"
+            return f"boxes over real numbers are not precise enough to tell; {known}"
         if found["is_stuck"]:
             return "an abstract run could be neither replayed nor ruled out"
         if found["is_cut"]:
             return f"only runs of at most {how.max_steps:,} steps were looked at"
         return None
+
+
+def _ranges(job: Job, task: Task) -> dict[int, tuple[float, float]]:
+    """Return, by its number, between which values each real variable is in some runs."""
+    how = {"runs": GRID_RUNS, "max_steps": GRID_STEPS, "seed": job.options.seed}
+    found = simulate(task, policy=job.policy, **how)
+    rows = [state.values_tuple for run in found.runs for state in run.states]
+    numbers = [n for n, one in enumerate(task.variables) if one.type == "real"]
+    return {n: (min(row[n] for row in rows), max(row[n] for row in rows)) for n in numbers}
+
+
+def _grid(ranges: dict[int, tuple[float, float]], parts: int) -> list[tuple[int, float]]:
+    """Return cuts of each range into so many parts, and at its ends."""
+    return [
+        (number, low + (high - low) * at / parts)
+        for number, (low, high) in ranges.items()
+        for at in range(parts + 1)
+        if parts > 1
+    ]
 
 
 def _given_cuts(job: Job) -> list[tuple[int, float]]:
