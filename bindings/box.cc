@@ -33,6 +33,22 @@ nb::list to_list(const std::vector<LinearBound>& constraints) {
     return list;
 }
 
+// (terms, lower, upper)
+using ConstraintTuple =
+    std::tuple<std::vector<std::pair<std::uint32_t, std::int64_t>>, std::int64_t, std::int64_t>;
+
+std::vector<LinearBound> constraints_of(const Layout& layout,
+                                        const std::vector<ConstraintTuple>& from) {
+    std::vector<LinearBound> constraints;
+    for (const auto& [terms, lower, upper] : from) {
+        for (const auto& [variable, _] : terms) {
+            if (variable >= layout.num_variables()) throw std::invalid_argument("no such variable");
+        }
+        constraints.push_back({terms, lower, upper});
+    }
+    return constraints;
+}
+
 // (variable, value from which on it is above the cut)
 using CutTuple = std::tuple<std::uint32_t, double>;
 
@@ -79,10 +95,12 @@ std::vector<Word> given_states(const CompiledTask& task, const nb::object& state
 }
 
 nb::object verify_box(const CompiledTask& task, ScoredPolicy& policy, const nb::object& states,
+                      const std::vector<ConstraintTuple>& constraints,
                       const std::vector<CutTuple>& cuts, std::uint32_t max_splits,
                       std::uint32_t max_growth, std::optional<std::uint64_t> max_steps,
                       double max_seconds, std::uint64_t max_bytes, const nb::object& progress) {
     const std::vector<Word> given = given_states(task, states);
+    const std::vector<LinearBound> known = constraints_of(task.layout(), constraints);
     const BoxOptions options{cuts_of(task.layout(), cuts), max_splits, max_growth,
                              max_steps.value_or(~0ULL)};
     PythonBudget budget(max_seconds, max_bytes, ~std::uint64_t{0}, progress);
@@ -93,7 +111,7 @@ nb::object verify_box(const CompiledTask& task, ScoredPolicy& policy, const nb::
     bool has_starts = false;
     {
         nb::gil_scoped_release let_other_threads_run;
-        boxes = std::make_unique<BoxTask>(task, given);
+        boxes = std::make_unique<BoxTask>(task, given, known);
         budget.budget().look_always();
         has_starts = !boxes->rule_out_start(boxes->bounds());
         if (has_starts) found = verify_boxes(*boxes, policy, *scores, options, budget.budget());
@@ -107,8 +125,9 @@ nb::object verify_box(const CompiledTask& task, ScoredPolicy& policy, const nb::
 // What a policy does in boxes, for who explores them in Python.
 class PythonBoxes {
 public:
-    PythonBoxes(const CompiledTask& task, ScoredPolicy& policy, const nb::object& states)
-        : task_(task, given_states(task, states)),
+    PythonBoxes(const CompiledTask& task, ScoredPolicy& policy, const nb::object& states,
+                const std::vector<ConstraintTuple>& constraints)
+        : task_(task, given_states(task, states), constraints_of(task.layout(), constraints)),
           scores_(make_box_scores(task.layout(), policy)),
           edges_(task.edges().size()) {
         if (!scores_) throw std::invalid_argument("boxes cannot be scored by this policy");
@@ -257,8 +276,10 @@ private:
 void bind_box(nb::module_& module) {
     nb::class_<PythonBoxes>(module, "Boxes",
                             "What a policy does in boxes: bounds (low, high) for each variable.")
-        .def(nb::init<const CompiledTask&, ScoredPolicy&, const nb::object&>(), "task"_a,
-             "policy"_a, "states"_a.none(), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
+        .def(nb::init<const CompiledTask&, ScoredPolicy&, const nb::object&,
+                      const std::vector<ConstraintTuple>&>(),
+             "task"_a, "policy"_a, "states"_a.none(), "constraints"_a, nb::keep_alive<1, 2>(),
+             nb::keep_alive<1, 3>())
         .def("starts", &PythonBoxes::starts, "Return boxes that contain all start states.")
         .def("constraints", &PythonBoxes::constraints,
              "Return linear sums that no step changes: ((variable, factor), ...), lower, upper.")
@@ -272,8 +293,8 @@ void bind_box(nb::module_& module) {
              "images are real) or unsure (not even that is known), and an image is (edge, outcome, "
              "source, image), with edge None for single states.");
     module.def("verify_box", &verify_box, "task"_a, "policy"_a, "states"_a.none(), nb::kw_only(),
-               "cuts"_a, "max_splits"_a, "max_growth"_a, "max_steps"_a.none(), "max_seconds"_a,
-               "max_bytes"_a, "progress"_a.none(),
+               "constraints"_a, "cuts"_a, "max_splits"_a, "max_growth"_a, "max_steps"_a.none(),
+               "max_seconds"_a, "max_bytes"_a, "progress"_a.none(),
                "Return boxes that no run of the policy leaves and none of which meets fail, or a "
                "failing run; None if the policy's scores cannot be bounded.");
 }

@@ -7,6 +7,7 @@ namespace surefoot {
 namespace {
 
 constexpr Key kMaxExact = 64;          // values of a variable that is kept exact
+constexpr std::size_t kManyTerms = 3;  // of a constraint whose variables are not told apart
 constexpr double kMaxLocations = 1e6;  // that one box meets
 constexpr std::size_t kMaxHulls = 16;  // in a cell, whatever is bad between them
 
@@ -57,6 +58,7 @@ void BoxReached::choose_classes(const std::vector<Cut>& given) {
     const Box& bounds = task_.bounds();
     std::vector<bool> is_data(bounds.size());
     for (const LinearBound& constraint : task_.constraints()) {
+        if (constraint.terms.size() < kManyTerms) continue;
         for (const auto& [v, _] : constraint.terms) is_data[v] = true;
     }
     classes_.resize(num_variables_);

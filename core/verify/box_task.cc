@@ -1,6 +1,6 @@
 #include "verify/box_task.h"
 
-#include <numeric>
+#include <map>
 #include <set>
 
 namespace surefoot {
@@ -12,11 +12,10 @@ constexpr std::size_t kMaxStartBoxes = 4096;
 constexpr std::size_t kMaxSearch = 20'000;
 constexpr int kMaxRounds = 16;
 
-using Factors = std::map<std::uint32_t, std::int64_t>;
-
 }  // namespace
 
-BoxTask::BoxTask(const CompiledTask& task, std::span<const Word> starts)
+BoxTask::BoxTask(const CompiledTask& task, std::span<const Word> starts,
+                 const std::vector<LinearBound>& constraints)
     : task_(task), formulas_(task.pool()) {
     const Layout& layout = task.layout();
     for (std::size_t v = 0; v < layout.num_all(); ++v) {
@@ -40,7 +39,12 @@ BoxTask::BoxTask(const CompiledTask& task, std::span<const Word> starts)
     has_given_starts_ = !starts.empty();
     add_edges();
     find_starts(starts);
-    find_constraints();
+    for (const LinearBound& one : constraints) {
+        constexpr std::int64_t kSmall = std::int64_t{1} << 60;
+        const bool is_small = one.lower > -kSmall && one.upper < kSmall;
+        if (is_small && is_tame(layout, one)) constraints_.push_back(one);
+    }
+    std::erase_if(starts_, [this](Box& box) { return !tighten(box); });
 }
 
 // -- edges --------------------------------------------------------------------------------------
@@ -242,114 +246,6 @@ bool BoxTask::preimage(const BoxOutcome& outcome, const Box& to, Box& from) {
         if (most < lo || least > hi) return false;
     }
     return tighten(from);
-}
-
-// -- constraints --------------------------------------------------------------------------------
-
-// Sums that no outcome changes: candidates are the linear equalities of the start condition, and
-// the kernel of all changes.
-void BoxTask::find_constraints() {
-    const Pool& pool = task_.pool();
-    std::vector<Factors> candidates;
-    if (task_.start() != kNoNode) {
-        for (NodeId id : pool.conjuncts_of(task_.start())) {
-            const Node& node = pool[id];
-            if (node.op != Op::equal || pool[node.a].type != Type::integer) continue;
-            const auto left = as_linear_sum(pool, node.a, kMaxLinearNodes);
-            const auto right = as_linear_sum(pool, node.b, kMaxLinearNodes);
-            if (!left || !right) continue;
-            Factors factors = left->factors;
-            for (const auto& [v, factor] : right->factors) factors[v] -= factor;
-            std::erase_if(factors, [](const auto& term) { return term.second == 0; });
-            if (factors.size() > 1) candidates.push_back(std::move(factors));
-        }
-    }
-    for (Factors& factors : candidates) {
-        LinearBound bound;
-        bound.terms.assign(factors.begin(), factors.end());
-        if (!is_tame(layout(), bound) || !is_preserved(factors)) continue;
-        // What the sum is at the start: by the condition, or by the bounds of the start boxes.
-        std::int64_t lower = LinearBound::kNone;
-        std::int64_t upper = -LinearBound::kNone;
-        for (const Box& box : starts_) {
-            std::int64_t lo = 0;
-            std::int64_t hi = 0;
-            for (const auto& [v, factor] : bound.terms) {
-                lo += factor * (factor > 0 ? box.lo[v] : box.hi[v]);
-                hi += factor * (factor > 0 ? box.hi[v] : box.lo[v]);
-            }
-            lower = std::min(lower, lo);
-            upper = std::max(upper, hi);
-        }
-        for (NodeId id : pool.conjuncts_of(task_.start())) {
-            const Node& node = pool[id];
-            if (node.op != Op::equal || pool[node.a].type != Type::integer) continue;
-            const auto left = as_linear_sum(pool, node.a, kMaxLinearNodes);
-            const auto right = as_linear_sum(pool, node.b, kMaxLinearNodes);
-            if (!left || !right) continue;
-            Factors same = left->factors;
-            for (const auto& [v, factor] : right->factors) same[v] -= factor;
-            std::erase_if(same, [](const auto& term) { return term.second == 0; });
-            if (same != factors) continue;
-            lower = upper = right->constant - left->constant;
-        }
-        bound.lower = lower;
-        bound.upper = upper;
-        constraints_.push_back(std::move(bound));
-    }
-    for (Box& box : starts_) tighten(box);
-}
-
-bool BoxTask::is_preserved(const Factors& factors) const {
-    for (const EdgeSpec& edge : task_.edges()) {
-        for (const OutcomeSpec& outcome : edge.outcomes) {
-            if (!is_preserved(factors, edge, outcome)) return false;
-        }
-    }
-    return true;
-}
-
-// Whether the sum after the outcome is the sum before, as linear sums; where the guard says that a
-// variable has a value, with this value.
-bool BoxTask::is_preserved(const Factors& factors, const EdgeSpec& edge,
-                           const OutcomeSpec& outcome) const {
-    const Pool& pool = task_.pool();
-    std::map<std::uint32_t, std::int64_t> known;
-    const bool has_guard = edge.guard != kNoNode;
-    for (NodeId id : has_guard ? pool.conjuncts_of(edge.guard) : std::vector<NodeId>{}) {
-        const Node& node = pool[id];
-        if (node.op != Op::equal) continue;
-        const Node& a = pool[node.a];
-        const Node& b = pool[node.b];
-        if (a.op == Op::variable && b.op == Op::constant && a.type == b.type) known[a.a] = b.bits;
-        if (b.op == Op::variable && a.op == Op::constant && a.type == b.type) known[b.a] = a.bits;
-    }
-    __int128 constant = 0;
-    std::map<std::uint32_t, __int128> change;
-    const auto add = [&](std::uint32_t v, __int128 factor) {
-        const auto value = known.find(v);
-        if (value != known.end())
-            constant += factor * value->second;
-        else
-            change[v] += factor;
-    };
-    std::set<std::uint32_t> assigned;
-    for (const AssignmentSpec& spec : outcome.assignments) {
-        std::uint32_t last = spec.variable + std::max<std::uint32_t>(spec.length, 1) - 1;
-        const auto meets = factors.lower_bound(spec.variable);
-        if (meets == factors.end() || meets->first > last) continue;
-        if (spec.length > 0 || spec.value == kNoNode || !assigned.insert(spec.variable).second ||
-            spec.group != outcome.assignments[0].group)
-            return false;
-        const auto sum = as_linear_sum(pool, spec.value, kMaxLinearNodes);
-        if (!sum) return false;
-        const std::int64_t factor = factors.at(spec.variable);
-        constant += __int128{factor} * sum->constant;
-        for (const auto& [v, inner] : sum->factors) add(v, __int128{factor} * inner);
-        add(spec.variable, -__int128{factor});
-    }
-    return constant == 0 &&
-           std::all_of(change.begin(), change.end(), [](auto& term) { return term.second == 0; });
 }
 
 // -- starts -------------------------------------------------------------------------------------

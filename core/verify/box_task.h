@@ -6,11 +6,10 @@
   over-approximation: a step of a state in a box is always among the steps of the box.
 
   Constraints are linear bounds that every reachable state satisfies: sums that no outcome of any
-  edge changes, as they are at the start. They narrow boxes.
+  edge changes, as they are at the start. They narrow boxes. Who makes a BoxTask has found them.
 */
 #pragma once
 
-#include <map>
 #include <span>
 
 #include "task/compiled_task.h"
@@ -41,8 +40,10 @@ struct BoxEdge {
 
 class BoxTask {
 public:
-    // `starts` are packed states; none: those of the start condition.
-    BoxTask(const CompiledTask& task, std::span<const Word> starts);
+    // `starts` are packed states; none: those of the start condition. Constraints that might
+    // overflow are left out.
+    BoxTask(const CompiledTask& task, std::span<const Word> starts,
+            const std::vector<LinearBound>& constraints);
 
     const CompiledTask& task() const { return task_; }
     const Layout& layout() const { return task_.layout(); }
@@ -80,12 +81,8 @@ public:
 private:
     void add_edges();
     BoxOutcome outcome_of(const OutcomeSpec& spec) const;
-    void find_constraints();
     void find_starts(std::span<const Word> given);
     void add_starts(Box box, std::size_t& work);
-    bool is_preserved(const std::map<std::uint32_t, std::int64_t>& factors) const;
-    bool is_preserved(const std::map<std::uint32_t, std::int64_t>& factors, const EdgeSpec& edge,
-                      const OutcomeSpec& outcome) const;
     std::optional<std::vector<Word>> search_start(Box box, std::size_t& work);
     bool image_of_group(std::span<const AssignmentSpec> group, const Box& from, Box& to,
                         bool& raises);

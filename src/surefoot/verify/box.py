@@ -7,11 +7,13 @@ from typing import Any
 
 from surefoot import _core
 from surefoot.errors import InputError
+from surefoot.options import SimulateOptions
 from surefoot.policies.decisions import ask_core
 from surefoot.results import VerifyResult, counted
 from surefoot.simulate import simulate
 from surefoot.tasks.task import Task
 from surefoot.verify.certificate import write_box_certificate
+from surefoot.verify.constraints import core_constraints
 from surefoot.verify.explicit import run_of
 from surefoot.verify.job import Job, check_symbolic
 
@@ -62,6 +64,7 @@ class _Boxes:
         self.task = task
         self.begin = time.perf_counter()
         self.cuts = _given_cuts(job)
+        self.constraints = core_constraints(task)
 
     def run(self) -> VerifyResult:
         """Return the result of the first try that has a verdict, or of the last one."""
@@ -115,6 +118,7 @@ class _Boxes:
             self.task.core,
             self.job.policy.core,
             self.task.start_source(),
+            constraints=self.constraints,
             cuts=self.cuts,
             max_splits=splits,
             max_growth=growth,
@@ -181,8 +185,8 @@ class _Boxes:
 
 def _ranges(job: Job, task: Task) -> dict[int, tuple[float, float]]:
     """Return, by its number, between which values each real variable is in some runs."""
-    how = {"runs": GRID_RUNS, "max_steps": GRID_STEPS, "seed": job.options.seed}
-    found = simulate(task, policy=job.policy, **how)
+    how = SimulateOptions(runs=GRID_RUNS, max_steps=GRID_STEPS, seed=job.options.seed)
+    found = simulate(task, policy=job.policy, options=how)
     rows = [state.values_tuple for run in found.runs for state in run.states]
     numbers = [n for n, one in enumerate(task.variables) if one.type == "real"]
     return {n: (min(row[n] for row in rows), max(row[n] for row in rows)) for n in numbers}

@@ -5,7 +5,7 @@ The parts, from below: ``circuit`` (clauses), ``numbers`` (integers in order enc
 ``solver``, ``search`` (IC3 itself), ``replay`` (runs followed with the policy), ``method``.
 """
 
-from surefoot.verify.ic3.constraints import find_constraints
+from surefoot.verify.constraints import find_constraints
 from surefoot.verify.ic3.method import Verification, verify_ic3
 from surefoot.verify.ic3.search import Ic3
 

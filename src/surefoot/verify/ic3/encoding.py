@@ -16,8 +16,8 @@ from surefoot.oracles.bdd_values import Value
 from surefoot.tasks.description import Edge, Outcome, Variable
 from surefoot.tasks.expressions import Expr
 from surefoot.tasks.task import Task
+from surefoot.verify.constraints import Constraint
 from surefoot.verify.ic3.circuit import FALSE, TRUE, Circuit, Gate
-from surefoot.verify.ic3.constraints import Constraint
 from surefoot.verify.ic3.numbers import MAX_VALUES, OrderAlgebra, Sum, Unary, lacks
 
 MAX_BRANCHES = 4096

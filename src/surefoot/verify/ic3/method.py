@@ -13,10 +13,10 @@ from surefoot.results import Verdict, VerifyResult
 from surefoot.tasks.python_task import PythonTask
 from surefoot.tasks.task import Task
 from surefoot.verify.certificate import PolicyCertificate, write_box_certificate
+from surefoot.verify.constraints import Constraint, find_constraints
 from surefoot.verify.explicit import run_of
 from surefoot.verify.ic3.boxes import Box
 from surefoot.verify.ic3.circuit import FALSE, Circuit
-from surefoot.verify.ic3.constraints import Constraint, find_constraints
 from surefoot.verify.ic3.numbers import lacks
 from surefoot.verify.ic3.replay import PackedRun, Replay, state_of
 from surefoot.verify.ic3.search import Ic3

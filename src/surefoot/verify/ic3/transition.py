@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 from surefoot.policies import Policy
 from surefoot.tasks.task import Task
+from surefoot.verify.constraints import Constraint
 from surefoot.verify.ic3.circuit import Circuit
-from surefoot.verify.ic3.constraints import Constraint
 from surefoot.verify.ic3.decisions import Decisions
 from surefoot.verify.ic3.encoding import TaskClauses
 from surefoot.verify.ic3.numbers import Unary

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from surefoot.tasks.expressions import Expr, constant, make, postorder, variable
 from surefoot.tasks.task import Task
-from surefoot.verify.ic3.constraints import ONE, Linear, linear
+from surefoot.verify.constraints import ONE, Linear, linear
 from surefoot.verify.predicates.changes import rewritten
 from surefoot.verify.predicates.ranges import Box, Ranges
 

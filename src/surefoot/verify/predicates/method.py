@@ -17,6 +17,7 @@ from surefoot.tasks.description import Variable
 from surefoot.tasks.task import Task
 from surefoot.verify.box import verify_box
 from surefoot.verify.certificate import PolicyCertificate, write_box_certificate
+from surefoot.verify.constraints import core_constraints
 from surefoot.verify.explicit import run_of
 from surefoot.verify.job import Job, check_symbolic
 from surefoot.verify.predicates.atoms import Atoms, Cut, Test
@@ -85,7 +86,12 @@ class _Search:
         self.atoms = Atoms(task)
         tests = _given_tests(job, self.atoms) or _found_tests(task, self.atoms)
         self.boxes: _core.Boxes = ask_core(
-            task, _core.Boxes, task.core, job.policy.core, task.start_source()
+            task,
+            _core.Boxes,
+            task.core,
+            job.policy.core,
+            task.start_source(),
+            core_constraints(task),
         )
         self.starts = [whole(box) for box in self.boxes.starts()]
         self.cells = Cells(self.atoms, self.boxes, tests)

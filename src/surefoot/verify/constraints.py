@@ -46,6 +46,15 @@ def find_constraints(task: Task) -> list[Constraint]:
     return found
 
 
+def core_constraints(task: Task) -> list[tuple[list[tuple[int, int]], int, int]]:
+    """Return the constraints as the core takes them: by the numbers of variables."""
+    numbers = {name: number for number, name in enumerate(task.names)}
+    return [
+        ([(numbers[name], factor) for name, factor in factors.items()], lower, upper)
+        for factors, lower, upper in find_constraints(task)
+    ]
+
+
 def _constraint(
     combination: Row, equations: Sequence[Linear], names: Sequence[str]
 ) -> Constraint | None:
