@@ -50,6 +50,7 @@ HEAVY = {
     "onnx",
     "onnxruntime",
     "z3",
+    "pysat",
     "ray",
     "stormpy",
     "oxidd",

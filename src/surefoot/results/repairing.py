@@ -130,6 +130,8 @@ class VerifyResult(Result):
     """how many predicates were added because an abstract run was not real"""
     failing_starts: tuple[tuple[Any, Any], ...] | None = None
     """bounds for each variable: start states within them fail by the same actions"""
+    bounds: tuple[tuple[str, int], ...] = ()
+    """variables and values at which it may help to cut boxes, from ``ic3`` without verdict"""
     rounding: int = 0
     """how many regions there are in which exact sums may decide otherwise than the policy does"""
     engines: tuple[EngineReport, ...] = ()

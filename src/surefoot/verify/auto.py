@@ -8,7 +8,7 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from surefoot.errors import OutOfBudget, Unsupported
+from surefoot.errors import InputError, OutOfBudget, Unsupported
 from surefoot.fuzz import fuzz
 from surefoot.options import FuzzOptions, VerifyOptions
 from surefoot.results import EngineReport, VerifyResult, counted
@@ -27,6 +27,8 @@ FUZZ_LOOKAHEAD = 10  # steps: more takes too long where many states are near
 BOX_SECONDS, BOX_SHARE = 10.0, 0.4
 SHORT_SECONDS = 3.0  # mostly it decides in less, or not in ten seconds either
 EXPLICIT_SHARE = 0.5
+RACE_SHARE = 0.7  # the rest is for boxes that are cut as IC3 has blocked them
+FED_SHARE = 0.5
 SAMPLE_SECONDS, SAMPLE_SHARE = 60.0, 0.1
 REACHED_PER_START = 2  # a guess: how many states there are for each start state
 STATES_PER_SECOND = 500_000  # a guess, too
@@ -56,6 +58,7 @@ class _Portfolio:
         self.reports: dict[str, EngineReport] = {}
         self.results: dict[str, VerifyResult] = {}
         self.is_sample = False
+        self.error: InputError | None = None
 
     def run(self) -> VerifyResult:
         """Return the result."""
@@ -64,11 +67,21 @@ class _Portfolio:
         except Unsupported as error:
             self._report("box", "unknown", 0.0, error.message)
             return self._told(self._ask("explicit", self.how))
-        steps = (self._few, self._fuzz, self._box, self._explicit, self._race, self._rest)
+        steps = (
+            self._few,
+            self._fuzz,
+            self._box,
+            self._explicit,
+            self._race,
+            self._fed,
+            self._rest,
+        )
         for step in steps:
             found = step()
             if found is not None:
                 return self._told(found)
+        if self.error is not None:
+            raise self.error
         return self._unknown()
 
     # -- what all steps share ------------------------------------------------------------------
@@ -83,14 +96,17 @@ class _Portfolio:
         """How many seconds are left."""
         return max(self.how.max_seconds - (time.perf_counter() - self.begin), 0.0)
 
-    def _ask(self, method: str, how: VerifyOptions) -> VerifyResult:
+    def _ask(
+        self, method: str, how: VerifyOptions, *, bounds: tuple[tuple[str, int], ...] = ()
+    ) -> VerifyResult:
         """Return what a method finds with these options, in this process."""
         from surefoot.verify import METHODS
 
         if self.job.watch is not None:
             self.job.watch(method)
         begin = time.perf_counter()
-        found = METHODS[method](replace(self.job, options=replace(how, method=method)))
+        job = replace(self.job, options=replace(how, method=method), bounds=bounds)
+        found = METHODS[method](job)
         self._report(method, found.verdict, time.perf_counter() - begin, found.reason)
         self.results[method] = found
         return found
@@ -182,7 +198,13 @@ class _Portfolio:
             return _decided(self._ask("box", replace(self.how, max_seconds=seconds)))
         except Unsupported as error:
             self._report("box", "unknown", 0.0, error.message)
-            return None
+        except InputError as error:
+            if error.code == "no-start-state":
+                raise
+            # Some run comes to an error of the model or the policy. Others may still fail.
+            self._report("box", "unknown", 0.0, error.message)
+            self.error = error
+        return None
 
     def _explicit(self) -> VerifyResult | None:
         """Look at what is reachable, unless there are too many start states: then from a sample."""
@@ -224,12 +246,22 @@ class _Portfolio:
         methods += ["ic3"]
         if self.left <= 0 or not can_be_written(self.job):
             return None
-        job = replace(self.job, options=replace(self.how, max_seconds=_rounded(self.left)))
+        seconds = RACE_SHARE * self.left
+        job = replace(self.job, options=replace(self.how, max_seconds=_rounded(seconds)))
         found, reports, unknown = verify_side_by_side(job, methods)
         for one in reports:
             self._report(one.method, one.verdict, one.seconds, one.reason)
         self.results |= {one.method: one for one in unknown}
         return found
+
+    def _fed(self) -> VerifyResult | None:
+        """Let ``box`` try again with bounds of what ``ic3`` has blocked."""
+        before = self.results.get("ic3")
+        if before is None or not before.bounds or not self._is_cut("box"):
+            return None
+        seconds = self.left * (FED_SHARE if self._is_cut("explicit") else 1.0)
+        how = replace(self.how, max_seconds=_rounded(seconds))
+        return _decided(self._ask("box", how, bounds=before.bounds)) if how.max_seconds else None
 
     def _rest(self) -> VerifyResult | None:
         """Let explicit search have the time that the others leave, if it had too little."""

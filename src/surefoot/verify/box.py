@@ -203,9 +203,11 @@ def _grid(ranges: dict[int, tuple[float, float]], parts: int) -> list[tuple[int,
 
 
 def _given_cuts(job: Job) -> list[tuple[int, float]]:
-    """Return the cuts of the file of predicates, if there is one."""
+    """Return the cuts that the job asks for, and those of the file of predicates."""
+    numbers = {name: number for number, name in enumerate(job.task.names)}
+    cuts = [(numbers[name], float(value)) for name, value in job.bounds]
     if job.options.predicates is None:
-        return []
+        return cuts
     from surefoot.verify.predicates import read_cuts
 
-    return read_cuts(job.options.predicates, job.task)
+    return cuts + read_cuts(job.options.predicates, job.task)

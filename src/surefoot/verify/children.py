@@ -274,7 +274,7 @@ def _result(job: Job, child: _Child, content: Mapping[str, Any]) -> VerifyResult
     assert isinstance(job.task, Task)
     if content["sha256"] != job.task.sha256:
         raise AssertionError("the task was not read as it was written")
-    apart = ("run", "others", "certificate", "engines", "failing_starts")
+    apart = ("run", "others", "certificate", "engines", "failing_starts", "bounds")
     names = [field.name for field in fields(VerifyResult) if field.name not in apart]
     runs = [run_from(one, job.task) for one in (content["run"], *content.get("others", ())) if one]
     bounds = content["failing_starts"]
@@ -283,6 +283,7 @@ def _result(job: Job, child: _Child, content: Mapping[str, Any]) -> VerifyResult
         run=runs[0] if runs else None,
         others=tuple(runs[1:]),
         failing_starts=None if bounds is None else tuple((lo, hi) for lo, hi in bounds),
+        bounds=tuple((name, value) for name, value in content["bounds"]),
     )
     if found.verdict == "safe" and job.certificate is not False:
         found = replace(found, certificate=_certificate(job, child, content))

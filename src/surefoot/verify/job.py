@@ -29,7 +29,8 @@ class Job:
     """A policy to verify. ``certificate`` is False, or True or a path for where it is written.
 
     ``watch`` is told which method begins. A certificate of single states is not written if there
-    are more than ``max_certificate_states``.
+    are more than ``max_certificate_states``. ``bounds`` are variables and values at which ``box``
+    cuts from the beginning.
     """
 
     task: Task | PythonTask
@@ -39,6 +40,7 @@ class Job:
     certificate: bool | str | Path
     watch: Callable[[str], object] | None = None
     max_certificate_states: int | None = None
+    bounds: tuple[tuple[str, int], ...] = ()
 
 
 def check_symbolic(job: Job, method: str) -> None:

@@ -361,3 +361,32 @@ def test_starts_that_cannot_be_counted_are_listed_if_they_are_few():
     d.start((y > 0) & (100 / y > 3) & (x == y))
     task = d.compile()
     assert count_starts(task) == len(task.list_starts())
+
+
+def test_what_ic3_has_blocked_feeds_box(engines, monkeypatch):
+    task, policy = wide()
+    out_of_seconds = "ran out of seconds (1)"
+    engines.answers["box"] = result("unknown", "box", reason=out_of_seconds)
+    engines.answers["explicit"] = result("unknown", "explicit", reason="ran out of states (3)")
+    blocked = result("unknown", "ic3", reason=out_of_seconds, bounds=(("x", 3), ("y", 1)))
+    engines.race = (None, [EngineReport("ic3", "unknown", 0.5, out_of_seconds)], [blocked])
+    given = []
+
+    def box(job):
+        given.append(job.bounds)
+        return engines.box(job) if not job.bounds else result("safe", "box")
+
+    monkeypatch.setitem(METHODS, "box", box)
+    found = verify(task, policy, max_seconds=60)
+    assert given == [(), blocked.bounds]
+    assert (found.verdict, found.method) == ("safe", "box")
+
+
+def test_an_error_that_box_comes_to_is_raised_if_nobody_knows_better(engines):
+    task, policy = wide()
+    engines.answers["box"] = InputError("model-out-of-range", "an update leaves the range")
+    engines.answers["explicit"] = result("unknown", "explicit", reason="ran out of states (3)")
+    with pytest.raises(InputError, match="leaves the range"):
+        verify(task, policy, max_seconds=60)
+    engines.answers["explicit"] = result("unsafe", "explicit")
+    assert verify(task, policy, max_seconds=60).verdict == "unsafe"

