@@ -38,7 +38,9 @@ PICK_UP, DROP, PARK = "pick_up_truck_0", "drop_truck_0", "park_truck_0"
 DRIVES = {1: "acc_truck_0", 0: "move_truck_0", -1: "dec_truck_0"}
 TOP_SPEED = 3
 LINES = ("one-way-line", "two-way-line")
-BEGINNINGS, FIRST_STEPS = 10, 100  # of careful runs: how many more there are, and how long
+BEGINNINGS, FIRST_STEPS = 5, 30  # of careful runs: how many more there are, and how long
+IMPORTANT, IMPORTANCE = (PICK_UP, PARK), 10  # what counts more for a careful policy, how much
+CAREFUL_STEPS = 300  # of a careful run
 ONE_WAY = "domain:one-way-line?packages={}&locations={}&variant={}"
 TWO_WAY = "domain:two-way-line?packages=2&locations=10&variant={}"
 TASKS = [
@@ -65,17 +67,21 @@ def imitation(
 
 
 def careful_imitation(
-    task: surefoot.Task, *, runs: int = 300, kind: str = "trees", seed: int = 0
+    task: surefoot.Task, *, runs: int = 500, kind: str = "trees", seed: int = 0
 ) -> Policy:
     """Return a policy fitted to runs of the careful controller from heaps of packages, and to the
-    first steps of many more of them: how to begin is what matters everywhere.
+    first steps of many more of them. Picking up counts more than other actions do: the policy
+    prefers that wherever it is applicable, and needs not know where packages lie.
     """
     number = {action: i for i, action in enumerate(task.actions)}
     how = {"policy": careful_of(task), "seed": seed}
     starts = heaped_starts(task, BEGINNINGS * runs, seed)
-    found = surefoot.simulate(task, starts[:runs], max_steps=2_000, **how)
+    found = surefoot.simulate(task, starts[:runs], max_steps=CAREFUL_STEPS, **how)
     begun = surefoot.simulate(task, starts, max_steps=FIRST_STEPS, **how)
-    return _fitted(task, *_pairs([*found.runs, *begun.runs], number), kind, seed)
+    inputs, actions = _pairs([*found.runs, *begun.runs], number)
+    some = [number[one] for one in IMPORTANT if one in number]
+    times = np.where(np.isin(actions, some), IMPORTANCE, 1)
+    return _fitted(task, inputs.repeat(times, axis=0), actions.repeat(times), kind, seed)
 
 
 def _fitted(task: surefoot.Task, inputs: Any, actions: Any, kind: str, seed: int) -> Policy:

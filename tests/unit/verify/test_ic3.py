@@ -561,11 +561,11 @@ def test_bounds_of_blocked_boxes_are_handed_on():
     d.edge("go", guard=x < 9, outcomes=[{x: x + 1}])
     d.start((x == 0) & (y == 0))
     d.fail((x >= 5) & (y >= 7))
-    verification = verification(d.compile(), "first")
-    verification.search = SimpleNamespace(
+    made = verification(d.compile(), "first")
+    made.search = SimpleNamespace(
         blocked=[((5, 9), (7, 9)), ((4, 9), (7, 9))],
         frames=[0],
         system=SimpleNamespace(roundings=0),
     )
-    found = verification._result("unknown", reason="ran out of seconds (1)")
+    found = made._result("unknown", reason="ran out of seconds (1)")
     assert found.bounds == (("y", 7), ("x", 4), ("x", 5))
