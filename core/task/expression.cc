@@ -27,6 +27,16 @@ int operand_count(Op op) {
     }
 }
 
+Op mirrored(Op op) {
+    switch (op) {
+        case Op::less: return Op::greater;
+        case Op::less_equal: return Op::greater_equal;
+        case Op::greater: return Op::less;
+        case Op::greater_equal: return Op::less_equal;
+        default: return op;
+    }
+}
+
 NodeId Pool::add(const Node& node) {
     check(node);
     Range range = range_of(node);

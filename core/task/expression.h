@@ -83,6 +83,9 @@ inline std::int64_t as_bits(double value) { return std::bit_cast<std::int64_t>(v
 // How many operands a node has; they are its fields a, b, c in this order.
 int operand_count(Op op);
 
+// The comparison that says the same with the operands exchanged; other operators as they are.
+Op mirrored(Op op);
+
 class Pool {
 public:
     explicit Pool(const Layout& layout) : layout_(&layout) {}

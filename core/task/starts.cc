@@ -16,16 +16,6 @@ constexpr std::size_t kMaxSumNodes = 100'000;
 constexpr int kTriesPerCall = 1000;
 constexpr __int128 kUnbounded = static_cast<__int128>(1) << 100;
 
-Op mirrored(Op op) {
-    switch (op) {
-        case Op::less: return Op::greater;
-        case Op::less_equal: return Op::greater_equal;
-        case Op::greater: return Op::less;
-        case Op::greater_equal: return Op::less_equal;
-        default: return op;
-    }
-}
-
 bool is_constant(const Pool& pool, NodeId id) {
     const Node& node = pool[id];
     return node.op == Op::constant || (node.op == Op::to_real && pool[node.a].op == Op::constant);

@@ -46,16 +46,6 @@ Op negated(Op op) {
     }
 }
 
-Op mirrored(Op op) {
-    switch (op) {
-        case Op::less: return Op::greater;
-        case Op::less_equal: return Op::greater_equal;
-        case Op::greater: return Op::less;
-        case Op::greater_equal: return Op::less_equal;
-        default: return op;
-    }
-}
-
 bool is_comparison(Op op) { return op >= Op::equal && op <= Op::greater_equal; }
 
 }  // namespace

@@ -15,7 +15,7 @@ from surefoot.tasks.task import Task
 from surefoot.verify.certificate import write_box_certificate
 from surefoot.verify.constraints import core_constraints
 from surefoot.verify.explicit import run_of
-from surefoot.verify.job import Job, check_symbolic
+from surefoot.verify.job import Job, check_symbolic, out_of
 
 METHOD = "box"
 ALWAYS = 0xFFFFFFFF
@@ -164,13 +164,10 @@ class _Boxes:
     def _reason(self, found: dict[str, Any], covered: int | None) -> str | None:
         """Return why nothing is proved; None if it is."""
         how = self.job.options
-        limits = {
-            "seconds": f"ran out of seconds ({how.max_seconds:g})",
-            "memory": f"ran out of memory ({how.memory_mb:,} MB)",
-            "states": "too many values must be told apart to make boxes of them",
-        }
+        if found["stopped"] == "states":
+            return "too many values must be told apart to make boxes of them"
         if found["stopped"]:
-            return limits[found["stopped"]]
+            return out_of(found["stopped"], how)
         if covered is not None:
             known = "not even whether a start state fails is known"
             if covered >= 0:

@@ -23,13 +23,12 @@ from typing import Any
 
 from surefoot.errors import OutOfBudget, SurefootError, Unsupported, printable
 from surefoot.findings import run_from
-from surefoot.options import VerifyOptions
 from surefoot.policies.writing import SUFFIXES_OF, write_policy
 from surefoot.results import EngineReport, VerifyResult
 from surefoot.tasks.task import Task
 from surefoot.verify.certificate import PolicyCertificate, write_box_certificate
 from surefoot.verify.child import CERTIFICATE, ERRORS, JOB, TASK
-from surefoot.verify.job import Job
+from surefoot.verify.job import Job, out_of
 
 POLL_SECONDS = 0.05
 GRACE_SECONDS = 1.0  # that a method has to say itself that its time is over
@@ -206,7 +205,7 @@ class _Race:
         if child.is_too_large():
             why = f"ran out of memory ({child.memory_mb:,} MB)"
         elif time.monotonic() > self.until:
-            why = _out_of_seconds(self.job.options)
+            why = out_of("seconds", self.job.options)
         if why is not None:
             child.kill()
             self._leave(child, why)
@@ -248,10 +247,6 @@ class _Race:
         if self.job.watch is not None:
             self.job.watch(child.method)
         self.job.progress(*child.numbers)  # type: ignore[misc]
-
-
-def _out_of_seconds(how: VerifyOptions) -> str:
-    return f"ran out of seconds ({how.max_seconds:g})"
 
 
 def _why(error: Mapping[str, Any], child: _Child) -> str:

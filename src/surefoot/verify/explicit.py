@@ -14,7 +14,7 @@ from surefoot.tasks.python_task import PythonTask
 from surefoot.tasks.state import PackedStates
 from surefoot.tasks.task import Task
 from surefoot.verify.certificate import PolicyCertificate, write_certificate
-from surefoot.verify.job import Job
+from surefoot.verify.job import Job, out_of
 
 METHOD = "explicit"
 SAMPLED = "start states were sampled"
@@ -129,14 +129,8 @@ class _Explicit:
 
     def _reason(self, found: dict[str, Any], *, are_all: bool) -> str | None:
         """Return why nothing is proved; None if it is."""
-        how = self.job.options
-        limits = {
-            "seconds": f"ran out of seconds ({how.max_seconds:g})",
-            "memory": f"ran out of memory ({how.memory_mb:,} MB)",
-            "states": f"ran out of states ({how.max_states:,})",
-        }
         if found["stopped"]:
-            return limits[found["stopped"]]
+            return out_of(found["stopped"], self.job.options)
         return None if are_all else SAMPLED
 
 

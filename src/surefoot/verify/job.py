@@ -43,6 +43,16 @@ class Job:
     bounds: tuple[tuple[str, int], ...] = ()
 
 
+def out_of(what: str, how: VerifyOptions) -> str:
+    """Return the reason for ``unknown`` where seconds, memory or states have run out."""
+    limits = {
+        "seconds": f"{how.max_seconds:g}",
+        "memory": f"{how.memory_mb:,} MB",
+        "states": f"{how.max_states:,}",
+    }
+    return f"ran out of {what} ({limits[what]})"
+
+
 def check_symbolic(job: Job, method: str) -> None:
     """Raise Unsupported if a method that looks at sets of states cannot read task or policy."""
     if isinstance(job.task, PythonTask):

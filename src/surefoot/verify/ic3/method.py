@@ -23,7 +23,7 @@ from surefoot.verify.ic3.replay import PackedRun, Replay, state_of
 from surefoot.verify.ic3.search import Ic3
 from surefoot.verify.ic3.solver import library
 from surefoot.verify.ic3.transition import System
-from surefoot.verify.job import Job
+from surefoot.verify.job import Job, out_of
 
 METHOD = "ic3"
 MAX_BOUNDS = 6  # that are handed on
@@ -144,12 +144,12 @@ class Verification:
         """Report now and then; raise Stopped if time or memory is up."""
         how, now = self.job.options, time.perf_counter()
         if now - self._begin > how.max_seconds:
-            raise Stopped(f"ran out of seconds ({how.max_seconds:g})")
+            raise Stopped(out_of("seconds", how))
         if now - self._reported < SECONDS_PER_REPORT:
             return
         self._reported = now
         if _peak_bytes() - self._memory > how.max_bytes:
-            raise Stopped(f"ran out of memory ({how.memory_mb:,} MB)")
+            raise Stopped(out_of("memory", how))
         if self.job.progress is not None:
             frame = 0 if self.search is None else len(self.search.frames) - 1
             self.job.progress(len(self.blocked), self.queries, frame, 0, now - self._begin)

@@ -19,7 +19,7 @@ from surefoot.verify.box import verify_box
 from surefoot.verify.certificate import PolicyCertificate, write_box_certificate
 from surefoot.verify.constraints import core_constraints
 from surefoot.verify.explicit import run_of
-from surefoot.verify.job import Job, check_symbolic
+from surefoot.verify.job import Job, check_symbolic, out_of
 from surefoot.verify.predicates.atoms import Atoms, Cut, Test
 from surefoot.verify.predicates.cells import Cell, Cells, balanced
 from surefoot.verify.predicates.cover import boxes_of
@@ -345,9 +345,9 @@ class _Search:
         """Report now and then; raise _Stopped if time or memory is up."""
         how, now = self.job.options, time.perf_counter()
         if now - self.begin > how.max_seconds:
-            raise _Stopped(f"ran out of seconds ({how.max_seconds:g})")
+            raise _Stopped(out_of("seconds", how))
         if self._bytes > how.max_bytes:
-            raise _Stopped(f"ran out of memory ({how.memory_mb:,} MB)")
+            raise _Stopped(out_of("memory", how))
         if self.job.progress is not None and now - self.reported >= SECONDS_PER_REPORT:
             self.reported = now
             seen = len(self.reached)
