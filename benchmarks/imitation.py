@@ -38,7 +38,7 @@ PICK_UP, DROP, PARK = "pick_up_truck_0", "drop_truck_0", "park_truck_0"
 DRIVES = {1: "acc_truck_0", 0: "move_truck_0", -1: "dec_truck_0"}
 TOP_SPEED = 3
 LINES = ("one-way-line", "two-way-line")
-BEGINNINGS, FIRST_STEPS = 5, 30  # of careful runs: how many more there are, and how long
+BEGINNINGS, FIRST_STEPS = 10, 30  # of careful runs: how many more there are, and how long
 IMPORTANT, IMPORTANCE = (PICK_UP, PARK), 10  # what counts more for a careful policy, how much
 CAREFUL_STEPS = 300  # of a careful run
 ONE_WAY = "domain:one-way-line?packages={}&locations={}&variant={}"
@@ -67,7 +67,7 @@ def imitation(
 
 
 def careful_imitation(
-    task: surefoot.Task, *, runs: int = 500, kind: str = "trees", seed: int = 0
+    task: surefoot.Task, *, runs: int = 300, kind: str = "trees", seed: int = 0
 ) -> Policy:
     """Return a policy fitted to runs of the careful controller from heaps of packages, and to the
     first steps of many more of them. Picking up counts more than other actions do: the policy

@@ -119,6 +119,7 @@ nb::object verify_box(const CompiledTask& task, ScoredPolicy& policy, const nb::
     budget.raise_pending();
     nb::dict result = to_dict(*boxes, found);
     result["has_starts"] = has_starts;
+    result["may_raise_at_start"] = boxes->may_raise_at_start();
     return result;
 }
 
@@ -141,6 +142,7 @@ public:
         return list;
     }
     nb::list constraints() const { return to_list(task_.constraints()); }
+    bool may_raise_at_start() const { return task_.may_raise_at_start(); }
 
     // Parts of a box: (what they do, their bounds, action or None, images).
     nb::list parts(const nb::list& bounds, std::size_t max_parts) {
@@ -281,6 +283,8 @@ void bind_box(nb::module_& module) {
              "task"_a, "policy"_a, "states"_a.none(), "constraints"_a, nb::keep_alive<1, 2>(),
              nb::keep_alive<1, 3>())
         .def("starts", &PythonBoxes::starts, "Return boxes that contain all start states.")
+        .def("may_raise_at_start", &PythonBoxes::may_raise_at_start,
+             "Return whether the start condition may be an error in some state.")
         .def("constraints", &PythonBoxes::constraints,
              "Return linear sums that no step changes: ((variable, factor), ...), lower, upper.")
         .def("narrowed", &PythonBoxes::narrowed, "box"_a,

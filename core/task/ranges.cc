@@ -89,8 +89,12 @@ Range without_raising(Range range) {
 }
 
 Range absolute(const Range& a, Type type) {
-    if (type == Type::real) return without_raising(reals(0, std::max(-a.real_lo, a.real_hi)));
-    return integers(0, std::max(-Wide{a.lo}, Wide{a.hi}));
+    if (type == Type::real) {
+        const double least = std::max({0.0, a.real_lo, -a.real_hi});
+        return without_raising(reals(least, std::max(-a.real_lo, a.real_hi)));
+    }
+    const Wide least = std::max({Wide{0}, Wide{a.lo}, -Wide{a.hi}});
+    return integers(least, std::max(-Wide{a.lo}, Wide{a.hi}));
 }
 
 Range extreme(const Range& a, const Range& b, Type type, bool is_minimum) {

@@ -59,6 +59,10 @@ struct Box {
             hi[v] = std::max(hi[v], other.hi[v]);
         }
     }
+    // How many values less one.
+    std::uint64_t width(std::size_t v) const {
+        return static_cast<std::uint64_t>(hi[v]) - static_cast<std::uint64_t>(lo[v]);
+    }
     bool is_divided_by(const Cut& cut) const {
         return lo[cut.variable] < cut.key && cut.key <= hi[cut.variable];
     }

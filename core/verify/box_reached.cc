@@ -6,10 +6,10 @@ namespace surefoot {
 
 namespace {
 
-constexpr Key kMaxExact = 64;          // values of a variable that is kept exact
-constexpr std::size_t kManyTerms = 3;  // of a constraint whose variables are not told apart
-constexpr double kMaxLocations = 1e6;  // that one box meets
-constexpr std::size_t kMaxHulls = 16;  // in a cell, whatever is bad between them
+constexpr std::uint64_t kMaxExact = 64;  // values of a variable that is kept exact
+constexpr std::size_t kManyTerms = 3;    // of a constraint whose variables are not told apart
+constexpr double kMaxLocations = 1e6;    // that one box meets
+constexpr std::size_t kMaxHulls = 16;    // in a cell, whatever is bad between them
 
 }  // namespace
 
@@ -21,6 +21,7 @@ BoxReached::BoxReached(BoxTask& task, const std::vector<Cut>& cuts)
 void BoxReached::clear() {
     elements_.clear();
     queue_.clear();
+    first_batch_ = 1;
     conflict_.reset();
     time_ = depth_ = bytes_ = 0;
     for (Location& location : locations_) {
@@ -64,8 +65,8 @@ void BoxReached::choose_classes(const std::vector<Cut>& given) {
     classes_.resize(num_variables_);
     for (std::uint32_t v : variables_to_know()) {
         if (v >= num_variables_ || is_data[v]) continue;
-        classes_[v].is_exact = task_.layout().variable(v).type != Type::real &&
-                               bounds.hi[v] - bounds.lo[v] < kMaxExact;
+        classes_[v].is_exact =
+            task_.layout().variable(v).type != Type::real && bounds.width(v) < kMaxExact;
     }
     std::vector<Cut> cuts;
     Formulas& formulas = task_.formulas();
@@ -231,15 +232,15 @@ void BoxReached::join(std::uint32_t place, std::uint32_t number, const Box& box,
     for (std::uint32_t e : locations_[place].cells[number].elements) {
         if (elements_[e].hull.contains(box)) return;
     }
-    const std::uint32_t into = element_for(place, number, box, depth);
+    std::vector<Box> parts;
+    const std::uint32_t into = element_for(place, number, box, parts);
+    queue(into, depth, std::move(parts));
     Element& element = elements_[into];
-    depth_ = std::max(depth_, element.depth);
+    depth_ = std::max(depth_, depth);
     element.records.push_back(
         {record.parent, record.edge, record.outcome, record.is_exact, record.source, box, ++time_});
     constexpr std::size_t kOther = 12;
     bytes_ += (box.size() * 4 + kOther) * sizeof(Key);
-    if (!element.is_queued) queue_.push_back(into);
-    element.is_queued = true;
     const Box* const bad = bad_met(locations_[place], element.hull);
     if (bad == nullptr || conflict_) return;
     Box both = *bad;
@@ -247,14 +248,15 @@ void BoxReached::join(std::uint32_t place, std::uint32_t number, const Box& box,
     conflict_ = {into, std::move(both)};
 }
 
-// The element whose hull contains the box from now on.
+// The element whose hull contains the box from now on, and the parts that this adds to the hull.
 std::uint32_t BoxReached::element_for(std::uint32_t place, std::uint32_t number, const Box& box,
-                                      std::uint64_t depth) {
+                                      std::vector<Box>& parts) {
     std::vector<std::uint32_t>& elements = locations_[place].cells[number].elements;
     const std::uint32_t found = nearest(place, elements, box);
     if (found == kNone) {
         const auto made = static_cast<std::uint32_t>(elements_.size());
-        elements_.push_back({place, box, {box}, {}, depth, false});
+        elements_.push_back({place, box, {}, 0});
+        parts.push_back(box);
         elements.push_back(made);
         return made;
     }
@@ -262,10 +264,20 @@ std::uint32_t BoxReached::element_for(std::uint32_t place, std::uint32_t number,
     Box hull = element.hull;
     hull.join(box);
     task_.tighten(hull);
-    subtract(hull, element.hull, element.pending);
+    subtract(hull, element.hull, parts);
     element.hull = std::move(hull);
-    element.depth = std::min(element.depth, depth);
     return found;
+}
+
+void BoxReached::queue(std::uint32_t element, std::uint64_t depth, std::vector<Box> parts) {
+    const std::uint64_t number = elements_[element].batch;
+    if (number >= first_batch_ && queue_[number - first_batch_].depth == depth) {
+        std::vector<Box>& open = queue_[number - first_batch_].parts;
+        for (Box& part : parts) open.push_back(std::move(part));
+        return;
+    }
+    elements_[element].batch = first_batch_ + queue_.size();
+    queue_.push_back({element, depth, std::move(parts)});
 }
 
 // The hull that grows least, and not into anything bad; kNone if there is to be a new one.
@@ -296,15 +308,12 @@ double BoxReached::growth(const Box& hull, const Box& box) const {
     return growth;
 }
 
-std::optional<std::uint32_t> BoxReached::take(std::vector<Box>& parts) {
+std::optional<BoxReached::Batch> BoxReached::take() {
     if (queue_.empty()) return std::nullopt;
-    const std::uint32_t number = queue_.front();
+    Batch batch = std::move(queue_.front());
     queue_.pop_front();
-    Element& element = elements_[number];
-    element.is_queued = false;
-    parts = std::move(element.pending);
-    element.pending.clear();
-    return number;
+    ++first_batch_;
+    return batch;
 }
 
 // -- what is bad --------------------------------------------------------------------------------

@@ -42,10 +42,15 @@ public:
     struct Element {
         std::uint32_t location;
         Box hull;
-        std::vector<Box> pending;  // parts that were not looked at
         std::vector<Record> records;
-        std::uint64_t depth = 0;  // steps from the start, at least
-        bool is_queued = false;
+        std::uint64_t batch = 0;  // its last one
+    };
+
+    // Parts of a hull that nobody has looked at, all so many steps from the start.
+    struct Batch {
+        std::uint32_t element;
+        std::uint64_t depth;
+        std::vector<Box> parts;
     };
 
     // `cuts` are made everywhere.
@@ -73,10 +78,11 @@ public:
     // The element whose hull must grow least to contain the box; null if there is none, or several
     // cells would share the box.
     const Element* near(const Box& box) const;
-    // Take the image of the record into hulls, which are then queued. `depth` is the steps to it.
+    // Take the image of the record into hulls; what they gain is queued. `depth` is the steps to
+    // it.
     void reach(const Record& record, std::uint64_t depth);
-    // The next element with parts that were not looked at, and these parts.
-    std::optional<std::uint32_t> take(std::vector<Box>& parts);
+    // The next parts to look at, by ascending depth if depths are asked for in this order.
+    std::optional<Batch> take();
 
     // -- what is bad ----------------------------------------------------------------------------
 
@@ -151,7 +157,8 @@ private:
     void join(std::uint32_t place, std::uint32_t number, const Box& box, const Record& record,
               std::uint64_t depth);
     std::uint32_t element_for(std::uint32_t place, std::uint32_t number, const Box& box,
-                              std::uint64_t depth);
+                              std::vector<Box>& parts);
+    void queue(std::uint32_t element, std::uint64_t depth, std::vector<Box> parts);
     std::uint32_t nearest(std::uint32_t place, const std::vector<std::uint32_t>& elements,
                           const Box& box) const;
     double growth(const Box& hull, const Box& box) const;
@@ -164,7 +171,8 @@ private:
     std::vector<Location> locations_;
     std::unordered_map<std::vector<Key>, std::uint32_t, Hash> locations_by_classes_;
     std::vector<Element> elements_;
-    std::deque<std::uint32_t> queue_;
+    std::deque<Batch> queue_;
+    std::uint64_t first_batch_ = 1;  // the number of the one in front
     std::vector<Box> bads_;
     std::optional<std::pair<std::uint32_t, Box>> conflict_;
     bool is_overwhelmed_ = false;

@@ -90,6 +90,7 @@ private:
                    std::optional<Cut>& cut);
     bool replay(std::uint32_t bad, const Box& starts);
     bool cut_somewhere(const Target& target);
+    bool cut_before(std::uint32_t element);
 
     BoxTask& task_;
     const BoxOptions& options_;
@@ -97,6 +98,7 @@ private:
     BoxSteps steps_;
     BoxReached reached_;
     std::vector<Part> open_;
+    std::uint64_t depth_ = 0;  // of the parts at hand
     std::vector<Target> targets_;
     bool has_learned_ = false;
     BoxResult result_;
@@ -112,18 +114,18 @@ void BoxSearch::explore() {
     for (const Box& box : task_.starts())
         reach({kNoElement, Record::kStateStep, 0, true, box, box});
     if (is_stopped()) return;
-    std::vector<Box> parts;
     open_.clear();
     const std::size_t enough = task_.has_reals() ? 1 : kMaxTargets;
     while (targets_.size() < enough) {
-        const auto at = reached_.take(parts);
-        if (!at) return;
-        for (Box& box : parts) open_.push_back({std::move(box), 0});
+        auto batch = reached_.take();
+        if (!batch) return;
+        depth_ = batch->depth;
+        for (Box& box : batch->parts) open_.push_back({std::move(box), 0});
         while (!open_.empty()) {
             Part part = std::move(open_.back());
             open_.pop_back();
             ++result_.visited;
-            if (task_.tighten(part.box)) visit(*at, std::move(part));
+            if (task_.tighten(part.box)) visit(batch->element, std::move(part));
             if (targets_.size() >= enough || is_stopped()) return;
         }
     }
@@ -159,7 +161,7 @@ void BoxSearch::visit(std::uint32_t at, Part part) {
         return;
     }
     if (task_.is_goal(part.box, raises) == Truth::yes && !raises) return;
-    if (reached_[at].depth >= options_.max_steps) {
+    if (depth_ >= options_.max_steps) {
         result_.is_cut = true;
         return;
     }
@@ -179,11 +181,13 @@ void BoxSearch::visit_state(std::uint32_t at, const Box& box) {
         const StateKind kind = steps_.kind(state.data());
         if (kind == StateKind::fail) add_target(at, box);
         if (kind != StateKind::open) return;
-        if (reached_[at].depth >= options_.max_steps) {
+        if (depth_ >= options_.max_steps) {
             result_.is_cut = true;
             return;
         }
         steps_.decide(state.data());
+        steps_.look(box, reached_.edges_of(at));
+        note_rounding(box);
     } catch (const ModelError&) {
         add_target(at, box);
         return;
@@ -238,7 +242,7 @@ std::optional<Cut> BoxSearch::cut_of_new(const Box& box) {
     std::optional<Cut> best;
     double thinnest = kThin;
     const auto consider = [&](const Cut& cut, Key from, Key to) {
-        const auto width = static_cast<double>(box.hi[cut.variable] - box.lo[cut.variable]) + 1;
+        const double width = static_cast<double>(box.width(cut.variable)) + 1;
         const double share = (static_cast<double>(to) - static_cast<double>(from) + 1) / width;
         if (to < from || share > thinnest) return;
         thinnest = share;
@@ -311,7 +315,7 @@ void BoxSearch::reach(const Record& record) {
             return;
         }
     }
-    reached_.reach(record, is_start ? 0 : reached_[record.parent].depth + 1);
+    reached_.reach(record, is_start ? 0 : depth_ + 1);
     if (auto conflict = reached_.take_conflict())
         add_target(conflict->first, std::move(conflict->second));
 }
@@ -517,7 +521,7 @@ bool BoxSearch::replay(std::uint32_t bad, const Box& starts) {
 // Neither a gap nor a real run was found, and nothing new is bad. Divide the target's hull.
 bool BoxSearch::cut_somewhere(const Target& target) {
     const Box& hull = reached_[target.element].hull;
-    if (steps_.is_state(hull)) return false;
+    if (steps_.is_state(hull)) return cut_before(target.element);
     std::optional<Cut> best;
     for (std::uint32_t v = 0; v < task_.layout().num_variables() && !best; ++v) {
         const Box& region = target.region;
@@ -527,6 +531,22 @@ bool BoxSearch::cut_somewhere(const Target& target) {
     }
     reached_.divide(target.element, best ? *best : steps_.split_anywhere(hull));
     return true;
+}
+
+// Divide the nearest hull on the way to an element that is more than one state.
+bool BoxSearch::cut_before(std::uint32_t element) {
+    std::vector<bool> is_known(reached_.size());
+    while (!is_known[element]) {
+        is_known[element] = true;
+        const std::uint32_t parent = reached_[element].records.front().parent;
+        if (parent == kNoElement) return false;
+        element = parent;
+        const Box& hull = reached_[element].hull;
+        if (steps_.is_state(hull)) continue;
+        reached_.divide(element, steps_.split_anywhere(hull));
+        return true;
+    }
+    return false;
 }
 
 }  // namespace

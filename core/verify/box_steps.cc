@@ -31,12 +31,21 @@ void BoxSteps::find_applicable() {
         const Truth truth = task_.formulas().evaluate(edge.guard, *box_, raises_);
         truths_.push_back(truth);
         Truth& status = status_[index(edge.action)];
-        status = std::max(status, truth);
+        status = std::max(status, std::min(truth, has_outcome(edge, truth)));
     }
     for (std::uint32_t action = 0; action < status_.size(); ++action) {
         if (status_[action] == Truth::maybe && leaves_nothing_out(action))
             status_[action] = Truth::yes;
     }
+}
+
+// Whether an edge, if it is enabled, has a possible outcome: without one it does not count.
+Truth BoxSteps::has_outcome(const BoxEdge& edge, Truth is_enabled) {
+    if (!edge.has_chances || is_enabled == Truth::no) return Truth::yes;
+    Truth found = Truth::no;
+    for (const BoxOutcome& outcome : edge.outcomes)
+        found = std::max(found, task_.is_possible(outcome, *box_, raises_));
+    return found;
 }
 
 // Whether several edges together are enabled everywhere.
@@ -45,7 +54,7 @@ bool BoxSteps::leaves_nothing_out(std::uint32_t action) {
     std::size_t count = 0;
     for (std::size_t i = 0; i < edges_.size(); ++i) {
         const BoxEdge& edge = task_.edges()[edges_[i]];
-        if (index(edge.action) != action || truths_[i] == Truth::no) continue;
+        if (index(edge.action) != action || truths_[i] == Truth::no || edge.has_chances) continue;
         ++count;
         if (!task_.formulas().assume(edge.not_guard, rest)) return count > 1;
     }
@@ -227,7 +236,7 @@ std::optional<Cut> BoxSteps::split_by_scores() {
 Cut BoxSteps::split_anywhere(const Box& box) const {
     std::uint32_t widest = 0;
     for (std::uint32_t v = 1; v < num_variables_; ++v) {
-        if (box.hi[v] - box.lo[v] > box.hi[widest] - box.lo[widest]) widest = v;
+        if (box.width(v) > box.width(widest)) widest = v;
     }
     return middle_cut(task_.layout(), box, widest);
 }

@@ -64,6 +64,7 @@ public:
 
 private:
     void find_applicable();
+    Truth has_outcome(const BoxEdge& edge, Truth is_enabled);
     bool leaves_nothing_out(std::uint32_t action);
     void find_candidates();
     void add_best(std::uint32_t sure);

@@ -51,11 +51,13 @@ BoxTask::BoxTask(const CompiledTask& task, std::span<const Word> starts,
 
 void BoxTask::add_edges() {
     for (const EdgeSpec& spec : task_.edges()) {
-        BoxEdge edge{ActionId{spec.action}, 0, 0, {}};
+        BoxEdge edge{ActionId{spec.action}, 0, 0, false, {}};
         edge.guard = formulas_.add(spec.guard);
         edge.not_guard = formulas_.add(spec.guard, false);
         for (const OutcomeSpec& outcome : spec.outcomes)
             edge.outcomes.push_back(outcome_of(outcome));
+        for (const BoxOutcome& outcome : edge.outcomes)
+            edge.has_chances |= !outcome.probabilities.empty();
         edges_.push_back(std::move(edge));
     }
 }
@@ -75,7 +77,11 @@ BoxOutcome BoxTask::outcome_of(const OutcomeSpec& spec) const {
             break;
         }
         BoxOutcome::Value value{assignment.variable, std::nullopt, 0, assignment.value};
-        if (const auto sum = as_linear_sum(task_.pool(), assignment.value, kMaxLinearNodes)) {
+        // A sum that may overflow on the way is evaluated as it is written.
+        const bool raises = task_.pool().range(assignment.value).raises;
+        const auto sum =
+            raises ? std::nullopt : as_linear_sum(task_.pool(), assignment.value, kMaxLinearNodes);
+        if (sum) {
             LinearBound bound;
             for (const auto& [v, factor] : sum->factors) {
                 if (factor != 0) bound.terms.emplace_back(v, factor);
@@ -279,6 +285,7 @@ void BoxTask::add_starts(Box box, std::size_t& work) {
     const bool is_done = truth == Truth::yes || work == 0 || !cut ||
                          std::find(mixed.begin(), mixed.end(), cut->variable) != mixed.end();
     if (is_done) {
+        may_raise_at_start_ |= raises;
         starts_.push_back(std::move(box));
         return;
     }
@@ -295,7 +302,7 @@ std::optional<std::vector<Word>> BoxTask::start_in(const Box& box) {
     for (const Box& start : starts_) {
         Box both = start;
         if (!both.intersect(box)) continue;
-        if (auto found = search_start(std::move(both), work)) return found;
+        if (auto found = search_start(both, work)) return found;
     }
     return std::nullopt;
 }
@@ -304,7 +311,7 @@ bool BoxTask::rule_out_start(const Box& box) {
     std::size_t work = kMaxSearch;
     for (const Box& start : starts_) {
         Box both = start;
-        if (both.intersect(box) && search_start(std::move(both), work)) return false;
+        if (both.intersect(box) && search_start(both, work)) return false;
     }
     if (work == 0) return false;
     std::vector<Box> left;
@@ -319,29 +326,37 @@ bool BoxTask::rule_out_start(const Box& box) {
     return true;
 }
 
-std::optional<std::vector<Word>> BoxTask::search_start(Box box, std::size_t& work) {
-    if (work == 0) return std::nullopt;
-    --work;
+// Cut away what is no start state, as far as a box can be cut; false if nothing is left.
+bool BoxTask::narrow_to_starts(Box& box) {
     for (int round = 0; round < kMaxRounds; ++round) {
         const Box before = box;
-        if (!tighten(box)) return std::nullopt;
-        if (start_ && !has_given_starts_ && !formulas_.assume(*start_, box)) return std::nullopt;
+        if (!tighten(box)) return false;
+        if (start_ && !has_given_starts_ && !formulas_.assume(*start_, box)) return false;
         if (before == box) break;
     }
-    std::optional<std::uint32_t> open;
-    for (std::uint32_t v = 0; v < layout().num_variables() && !open; ++v) {
-        if (box.lo[v] != box.hi[v]) open = v;
+    return true;
+}
+
+std::optional<std::vector<Word>> BoxTask::search_start(const Box& from, std::size_t& work) {
+    std::vector<Box> open{from};
+    for (; !open.empty() && work > 0; --work) {
+        Box box = std::move(open.back());
+        open.pop_back();
+        if (!narrow_to_starts(box)) continue;
+        std::uint32_t v = 0;
+        while (v < layout().num_variables() && box.lo[v] == box.hi[v]) ++v;
+        if (v == layout().num_variables()) {
+            std::vector<Word> state = state_of(box);
+            if (has_given_starts_ || task_.is_start(state.data())) return state;
+            continue;
+        }
+        // The lowest value first, then the others.
+        open.push_back(box);
+        ++open.back().lo[v];
+        open.push_back(std::move(box));
+        open.back().hi[v] = open.back().lo[v];
     }
-    if (!open) {
-        std::vector<Word> state = state_of(box);
-        const bool is_start = has_given_starts_ || task_.is_start(state.data());
-        return is_start ? std::optional(std::move(state)) : std::nullopt;
-    }
-    Box first = box;
-    first.hi[*open] = first.lo[*open];
-    if (auto found = search_start(std::move(first), work)) return found;
-    ++box.lo[*open];
-    return search_start(std::move(box), work);
+    return std::nullopt;
 }
 
 Box BoxTask::box_of(const Word* state) const {

@@ -35,6 +35,7 @@ struct BoxEdge {
     ActionId action;
     Formulas::Id guard;
     Formulas::Id not_guard;
+    bool has_chances;  // some outcomes, perhaps all, may be impossible
     std::vector<BoxOutcome> outcomes;
 };
 
@@ -53,6 +54,8 @@ public:
     const Box& bounds() const { return bounds_; }
     const std::vector<Box>& starts() const { return starts_; }
     bool has_reals() const { return has_reals_; }
+    // Whether the start condition may be an error in some state.
+    bool may_raise_at_start() const { return may_raise_at_start_; }
 
     // Narrow the box by the constraints; false if nothing is left.
     bool tighten(Box& box) const;
@@ -83,7 +86,8 @@ private:
     BoxOutcome outcome_of(const OutcomeSpec& spec) const;
     void find_starts(std::span<const Word> given);
     void add_starts(Box box, std::size_t& work);
-    std::optional<std::vector<Word>> search_start(Box box, std::size_t& work);
+    std::optional<std::vector<Word>> search_start(const Box& box, std::size_t& work);
+    bool narrow_to_starts(Box& box);
     bool image_of_group(std::span<const AssignmentSpec> group, const Box& from, Box& to,
                         bool& raises);
 
@@ -98,6 +102,7 @@ private:
     Box bounds_;
     bool has_reals_ = false;
     bool has_given_starts_ = false;
+    bool may_raise_at_start_ = false;
 };
 
 }  // namespace surefoot

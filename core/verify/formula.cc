@@ -466,7 +466,7 @@ std::optional<Cut> Formulas::split(Id id, const Box& box) {
         std::optional<std::uint32_t> best;
         for (std::uint32_t v : variables) {
             if (v >= box.size() || box.lo[v] == box.hi[v]) continue;
-            if (!best || box.hi[v] - box.lo[v] > box.hi[*best] - box.lo[*best]) best = v;
+            if (!best || box.width(v) > box.width(*best)) best = v;
         }
         if (!best) return std::nullopt;
         return middle_cut(pool_->layout(), box, *best);

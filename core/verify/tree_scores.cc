@@ -240,7 +240,7 @@ void TreeScores::measure_scale() {
     for (double value : trees_.base()) largest = std::max(largest, std::abs(value));
     const auto additions = static_cast<double>(trees_.roots().size() + 2);
     const double unit = trees_.has_float_sums() ? 0x1p-23 : 0x1p-52;
-    rounding_ = 4 * additions * unit * (additions * total + largest);
+    rounding_ = 4 * additions * unit * (additions * total + largest) / trees_.divide_by();
     constexpr int kMaxBits = 100;
     has_scale_ = least <= most && most - least < kMaxBits;
     scale_ = least;
@@ -257,7 +257,8 @@ TreeScores::Exact TreeScores::exact(double value) const {
 }
 
 bool TreeScores::could_differ(std::uint32_t a, std::uint32_t b) {
-    if (!has_scale_ || lo_[a] - hi_[b] > rounding_) return false;
+    if (lo_[a] - hi_[b] > rounding_) return false;
+    if (!has_scale_) return true;
     Exact least = exact(trees_.base()[a]);
     Exact most = exact(trees_.base()[b]);
     const Extent* extent = leaves_.data();

@@ -297,6 +297,9 @@ class Boxes:
     def starts(self) -> list:
         """Return boxes that contain all start states."""
 
+    def may_raise_at_start(self) -> bool:
+        """Return whether the start condition may be an error in some state."""
+
     def constraints(self) -> list:
         """
         Return linear sums that no step changes: ((variable, factor), ...), lower, upper.

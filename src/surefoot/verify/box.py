@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 from surefoot import _core
-from surefoot.errors import InputError
+from surefoot.errors import InputError, OutOfBudget
 from surefoot.options import SimulateOptions
 from surefoot.policies.decisions import ask_core
 from surefoot.results import VerifyResult, counted
@@ -18,6 +18,7 @@ from surefoot.verify.explicit import run_of
 from surefoot.verify.job import Job, check_symbolic, out_of
 
 METHOD = "box"
+START_ERROR = "the start condition may be an error in some state"
 ALWAYS = 0xFFFFFFFF
 TRIES = ((ALWAYS, 50), (12, 10), (ALWAYS, ALWAYS), (2, 0))
 """how often hulls are split, and may grow, before steps may be coarse: tried in turn, each time
@@ -168,6 +169,8 @@ class _Boxes:
             return "too many values must be told apart to make boxes of them"
         if found["stopped"]:
             return out_of(found["stopped"], how)
+        if found["may_raise_at_start"]:
+            return START_ERROR
         if covered is not None:
             known = "not even whether a start state fails is known"
             if covered >= 0:
@@ -183,7 +186,10 @@ class _Boxes:
 def _ranges(job: Job, task: Task) -> dict[int, tuple[float, float]]:
     """Return, by its number, between which values each real variable is in some runs."""
     how = SimulateOptions(runs=GRID_RUNS, max_steps=GRID_STEPS, seed=job.options.seed)
-    found = simulate(task, policy=job.policy, options=how)
+    try:
+        found = simulate(task, policy=job.policy, options=how)
+    except OutOfBudget:
+        return {}
     rows = [state.values_tuple for run in found.runs for state in run.states]
     numbers = [n for n, one in enumerate(task.variables) if one.type == "real"]
     return {n: (min(row[n] for row in rows), max(row[n] for row in rows)) for n in numbers}

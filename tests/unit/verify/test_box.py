@@ -14,6 +14,7 @@ from tests.support.tree_policies import assert_is_failing_run, steps_of
 
 from surefoot import Description, InputError, Unsupported, load_policy, load_task
 from surefoot.verify import verify
+from surefoot.verify.box import START_ERROR
 
 BIG = float(2**24)  # the first float32 to which 1 cannot be added
 PATIENCE = 30
@@ -40,7 +41,7 @@ def alone(task):
 
 def error_of(task, policy=None):
     with pytest.raises(InputError) as error:
-        check(task, policy or alone(task))
+        verify(task, policy or alone(task), method="box", max_seconds=20)
     return error.value.code
 
 
@@ -414,7 +415,9 @@ def test_domains_of_reals(name, kind):
         if found.verdict == "unknown":
             assert found.reason
     found = check(task, policy, max_steps=1)
-    assert found.verdict != "unknown" or found.reason.startswith("only runs of at most 1 step")
+    assert found.verdict != "unknown" or found.reason.startswith(
+        ("only runs of at most 1 step", "boxes over real numbers are not precise enough")
+    )
 
 
 # -- what is easily forgotten --------------------------------------------------------------------
@@ -468,7 +471,11 @@ def test_errors_in_the_start_condition():
     d.edge("stay", outcomes=[{}])
     d.start((y - x) % (x - 3) != 7)
     d.fail(x > 7)
-    assert error_of(d.compile()) == "model-division-by-zero"
+    task = d.compile()
+    found = verify(task, alone(task), method="box")
+    assert (found.verdict, found.reason) == ("unknown", START_ERROR)
+    with pytest.raises(InputError, match="zero"):
+        verify(task, alone(task))
 
 
 @pytest.mark.parametrize("most", [3, 10**6])
@@ -480,7 +487,7 @@ def test_without_start_state(most):
     d.fail(x > y)
     task = d.compile()
     try:
-        found = verify(task, alone(task), method="box")
+        found = verify(task, alone(task), method="box", max_seconds=5)
     except InputError as error:
         assert error.code == "no-start-state"
     else:

@@ -15,7 +15,7 @@ from surefoot.policies.decisions import ask_core
 from surefoot.results import VerifyResult
 from surefoot.tasks.description import Variable
 from surefoot.tasks.task import Task
-from surefoot.verify.box import verify_box
+from surefoot.verify.box import START_ERROR, verify_box
 from surefoot.verify.certificate import PolicyCertificate, write_box_certificate
 from surefoot.verify.constraints import core_constraints
 from surefoot.verify.explicit import run_of
@@ -113,6 +113,8 @@ class _Search:
         if ask_core(self.task, self.boxes.start_in, everywhere) is None:
             with contextlib.suppress(OutOfBudget):
                 self.task.draw_starts(1, max_seconds=max(self._seconds_left(), 0.0))
+        if self.boxes.may_raise_at_start():
+            return self._result("unknown", reason=START_ERROR)
         try:
             return self._decided()
         except _Stopped as reason:
