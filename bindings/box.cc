@@ -82,8 +82,6 @@ nb::dict to_dict(const BoxTask& boxes, const BoxResult& found) {
     result["refinements"] = found.refinements;
     result["visited"] = found.visited;
     result["rounding"] = found.rounding;
-    result["rounding_example"] =
-        to_bytes(found.rounding_example.data(), found.rounding_example.size());
     result["stopped"] = name_of(found.stopped);
     result["is_stuck"] = found.is_stuck;
     result["is_cut"] = found.is_cut;

@@ -44,8 +44,6 @@ public:
 
     bool could_differ(std::uint32_t, std::uint32_t) override { return false; }
 
-    void collect_cuts(std::vector<Cut>& cuts) const override { trees_->collect_cuts(cuts); }
-
 private:
     // How much more `a` scores at least, less what rounding the two sums may take away.
     double gap(std::uint32_t a, std::uint32_t b) {

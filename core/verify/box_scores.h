@@ -44,9 +44,6 @@ public:
 
     // Whether exact sums may put `b` before `a` somewhere in the box.
     virtual bool could_differ(std::uint32_t a, std::uint32_t b) = 0;
-
-    // The cuts that thresholds make.
-    virtual void collect_cuts(std::vector<Cut>& cuts) const = 0;
 };
 
 // Nothing if boxes cannot be scored by this scorer.

@@ -76,7 +76,7 @@ private:
     bool is_bad_everywhere(const BoxImage& one);
     void reach(const Record& record);
     void add_target(std::uint32_t element, Box region);
-    void note_rounding(const Box& box);
+    void note_rounding();
     void split(const Part& part, const Cut& cut, std::vector<Part>& open);
     void collect();
 
@@ -187,7 +187,7 @@ void BoxSearch::visit_state(std::uint32_t at, const Box& box) {
         }
         steps_.decide(state.data());
         steps_.look(box, reached_.edges_of(at));
-        note_rounding(box);
+        note_rounding();
     } catch (const ModelError&) {
         add_target(at, box);
         return;
@@ -208,7 +208,7 @@ bool BoxSearch::step(std::uint32_t at, const Part& part, bool raises) {
     const auto& images = steps_.images();
     if (is_fine && std::all_of(images.begin(), images.end(),
                                [&](const BoxImage& one) { return reached_.covers(one.image); })) {
-        note_rounding(part.box);
+        note_rounding();
         return true;
     }
     const bool is_exact = steps_.is_decided();
@@ -217,7 +217,7 @@ bool BoxSearch::step(std::uint32_t at, const Part& part, bool raises) {
     const bool is_coarse = !is_exact && (is_known || task_.has_reals()) &&
                            (part.splits >= options_.max_splits || is_tiring());
     if (is_fine && (is_exact || (is_coarse && is_harmless()))) {
-        if (is_exact) note_rounding(part.box);
+        if (is_exact) note_rounding();
         for (const BoxImage& one : images) {
             if (!reached_.covers(one.image))
                 reach({at, one.edge, one.outcome, is_exact, one.source, one.image});
@@ -331,10 +331,7 @@ void BoxSearch::add_target(std::uint32_t element, Box region) {
     targets_.push_back({element, std::move(region), reached_.time() + 1});
 }
 
-void BoxSearch::note_rounding(const Box& box) {
-    if (!steps_.could_differ()) return;
-    if (++result_.rounding == 1) result_.rounding_example = task_.state_of(box);
-}
+void BoxSearch::note_rounding() { result_.rounding += steps_.could_differ(); }
 
 void BoxSearch::split(const Part& part, const Cut& cut, std::vector<Part>& open) {
     open.push_back({part.box, part.splits + 1});

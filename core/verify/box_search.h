@@ -40,7 +40,6 @@ struct BoxResult {
     std::uint64_t refinements = 0;
     std::uint64_t visited = 0;   // boxes looked at
     std::uint64_t rounding = 0;  // decided boxes in which exact sums could decide otherwise
-    std::vector<Word> rounding_example;
     StopReason stopped = StopReason::none;
     bool is_stuck = false;  // an abstract run could be neither replayed nor ruled out
     bool is_cut = false;    // there was more behind max_steps

@@ -220,7 +220,6 @@ Formulas::Id Formulas::build_other(NodeId root, bool is_positive) {
     Formula formula;
     formula.node = root;
     formula.is_positive = is_positive;
-    formula.raises = pool_->range(root).raises;
     return put(std::move(formula));
 }
 

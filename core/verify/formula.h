@@ -86,7 +86,6 @@ private:
         Key hi = 0;
         NodeId node = kNoNode;  // other
         bool is_positive = true;
-        bool raises = false;
     };
 
     Id put(Formula formula);

@@ -62,7 +62,6 @@ public:
     }
 
     bool could_differ(std::uint32_t, std::uint32_t) override { return false; }
-    void collect_cuts(std::vector<Cut>&) const override {}
 
 private:
     const Layout& layout_;

@@ -205,12 +205,6 @@ std::optional<Cut> TreeScores::split(const Box& box, std::uint32_t a, std::uint3
     return best ? std::optional(best->cut) : std::nullopt;
 }
 
-void TreeScores::collect_cuts(std::vector<Cut>& cuts) const {
-    for (const Node& node : nodes_) {
-        if (node.variable != kLeaf) cuts.push_back({node.variable, node.cut});
-    }
-}
-
 // -- exact sums ---------------------------------------------------------------------------------
 
 // Find a unit of which all leaves are whole multiples, if sums of them fit 120 bits.

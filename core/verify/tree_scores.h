@@ -19,7 +19,6 @@ public:
     double most(std::uint32_t output) override { return hi_[output]; }
     std::optional<Cut> split(const Box& box, std::uint32_t a, std::uint32_t b) override;
     bool could_differ(std::uint32_t a, std::uint32_t b) override;
-    void collect_cuts(std::vector<Cut>& cuts) const override;
 
     double least(std::uint32_t output) const { return lo_[output]; }
     double spread(std::uint32_t output) const { return hi_[output] - lo_[output]; }

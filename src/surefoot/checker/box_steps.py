@@ -9,7 +9,7 @@ state of the box might raise a ModelError.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,14 +65,21 @@ def holds(condition: Condition | None, view: Mapping[str, Span]) -> Span:
     """Return whether a condition holds on a box."""
     if condition is None:
         return FALSE
+    return _all_hold(condition.locations, (each.code for each in condition.conjuncts), view)
+
+
+def _all_hold(
+    locations: Iterable[tuple[str, int]], codes: Iterable[Code], view: Mapping[str, Span]
+) -> Span:
+    """Return whether a box is in these locations and all conditions hold there, asked in turn."""
     found = TRUE
-    for name, location in condition.locations:
+    for name, location in locations:
         low, high = view[name]
         if not low <= location <= high:
             return FALSE
         found = found if low == high else EITHER
-    for conjunct in condition.conjuncts:
-        span = bounds(conjunct.code, view)
+    for code in codes:
+        span = bounds(code, view)
         if span == FALSE:
             return FALSE
         found = found if span == TRUE else EITHER
@@ -107,18 +114,7 @@ class Move:
 
     def is_enabled(self, view: Mapping[str, Span]) -> Span:
         """Return whether the edges are enabled."""
-        found = TRUE
-        for name, location in self.locations:
-            low, high = view[name]
-            if not low <= location <= high:
-                return FALSE
-            found = found if low == high else EITHER
-        for guard in self.guards:
-            span = bounds(guard, view)
-            if span == FALSE:
-                return FALSE
-            found = found if span == TRUE else EITHER
-        return found
+        return _all_hold(self.locations, self.guards, view)
 
     def possible_ends(self, view: Mapping[str, Span]) -> tuple[tuple[End, bool], ...]:
         """Return the ways that some state may go, and whether all states of the box may."""
