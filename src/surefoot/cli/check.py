@@ -222,10 +222,10 @@ def check(
     *given: Given,
     task: OtherTask = None,
     policy: PolicyText = None,
-    options: Annotated[CheckOptions, Parameter(name="*")] = CheckOptions(),  # noqa: B008
+    options: Annotated[CheckOptions, Parameter(name="*")] = CheckOptions(),
     seed: Seed = 0,
     json: Json = False,
-    task_arguments: Annotated[TaskArguments, Parameter(name="*")] = TaskArguments(),  # noqa: B008
+    task_arguments: Annotated[TaskArguments, Parameter(name="*")] = TaskArguments(),
 ) -> int:
     """Check certificates and findings: whether they prove what they claim.
 

@@ -48,11 +48,11 @@ def debug(
     task: TaskSource,
     /,
     *,
-    policy: Annotated[PolicyArguments, Parameter(name="*")] = PolicyArguments(),  # noqa: B008
+    policy: Annotated[PolicyArguments, Parameter(name="*")] = PolicyArguments(),
     out: Directory,
-    options: Annotated[DebugArguments, Parameter(name="*")] = DebugArguments(),  # noqa: B008
+    options: Annotated[DebugArguments, Parameter(name="*")] = DebugArguments(),
     json: Json = False,
-    task_arguments: Annotated[TaskArguments, Parameter(name="*")] = TaskArguments(),  # noqa: B008
+    task_arguments: Annotated[TaskArguments, Parameter(name="*")] = TaskArguments(),
 ) -> int:
     """Find the faults of a policy, repair them, and verify the result.
 

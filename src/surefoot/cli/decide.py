@@ -170,14 +170,14 @@ def decide(
     task: TaskSource,
     /,
     *,
-    questions: Annotated[Questions, Parameter(name="*")] = Questions(),  # noqa: B008
-    policy: Annotated[PolicyArguments, Parameter(name="*")] = PolicyArguments(),  # noqa: B008
-    options: Annotated[DecideArguments, Parameter(name="*")] = DecideArguments(),  # noqa: B008
+    questions: Annotated[Questions, Parameter(name="*")] = Questions(),
+    policy: Annotated[PolicyArguments, Parameter(name="*")] = PolicyArguments(),
+    options: Annotated[DecideArguments, Parameter(name="*")] = DecideArguments(),
     deviations: Deviations = False,
     compare: Compare = None,
-    evidence: Annotated[Certificates, Parameter(name="*")] = Certificates(),  # noqa: B008
+    evidence: Annotated[Certificates, Parameter(name="*")] = Certificates(),
     json: Json = False,
-    task_arguments: Annotated[TaskArguments, Parameter(name="*")] = TaskArguments(),  # noqa: B008
+    task_arguments: Annotated[TaskArguments, Parameter(name="*")] = TaskArguments(),
 ) -> int:
     """Decide whether states are safe: whether some policy surely avoids fail from there.
 

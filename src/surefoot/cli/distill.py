@@ -36,11 +36,11 @@ def distill(
     task: TaskSource,
     /,
     *,
-    policy: Annotated[PolicyArguments, Parameter(name="*")] = PolicyArguments(),  # noqa: B008
+    policy: Annotated[PolicyArguments, Parameter(name="*")] = PolicyArguments(),
     out: Out,
-    options: Annotated[DistillOptions, Parameter(name="*")] = DistillOptions(),  # noqa: B008
+    options: Annotated[DistillOptions, Parameter(name="*")] = DistillOptions(),
     json: Json = False,
-    task_arguments: Annotated[TaskArguments, Parameter(name="*")] = TaskArguments(),  # noqa: B008
+    task_arguments: Annotated[TaskArguments, Parameter(name="*")] = TaskArguments(),
 ) -> int:
     """Imitate a policy with trees.
 

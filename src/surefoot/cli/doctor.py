@@ -24,10 +24,10 @@ def doctor(
     task: TaskSource,
     /,
     *,
-    policy: Annotated[PolicyArguments, Parameter(name="*")] = PolicyArguments(),  # noqa: B008
-    options: Annotated[DoctorOptions, Parameter(name="*")] = DoctorOptions(),  # noqa: B008
+    policy: Annotated[PolicyArguments, Parameter(name="*")] = PolicyArguments(),
+    options: Annotated[DoctorOptions, Parameter(name="*")] = DoctorOptions(),
     json: Json = False,
-    task_arguments: Annotated[TaskArguments, Parameter(name="*")] = TaskArguments(),  # noqa: B008
+    task_arguments: Annotated[TaskArguments, Parameter(name="*")] = TaskArguments(),
 ) -> int:
     """Tell what a task contains, what looks unusual about it, and whether a policy fits it.
 

@@ -26,10 +26,10 @@ def evaluate(
     task: TaskSource,
     /,
     *,
-    policy: Annotated[PolicyArguments, Parameter(name="*")] = PolicyArguments(),  # noqa: B008
-    options: Annotated[EvaluateOptions, Parameter(name="*")] = EvaluateOptions(),  # noqa: B008
+    policy: Annotated[PolicyArguments, Parameter(name="*")] = PolicyArguments(),
+    options: Annotated[EvaluateOptions, Parameter(name="*")] = EvaluateOptions(),
     json: Json = False,
-    task_arguments: Annotated[TaskArguments, Parameter(name="*")] = TaskArguments(),  # noqa: B008
+    task_arguments: Annotated[TaskArguments, Parameter(name="*")] = TaskArguments(),
 ) -> int:
     """Tell how unsafe a policy is, and how often it reaches the goal.
 

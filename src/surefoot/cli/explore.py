@@ -35,10 +35,10 @@ def explore(
     *,
     states: StatesFile = None,
     initial: Initial = False,
-    options: Annotated[ExploreOptions, Parameter(name="*")] = ExploreOptions(),  # noqa: B008
+    options: Annotated[ExploreOptions, Parameter(name="*")] = ExploreOptions(),
     seed: Seed = 0,
     json: Json = False,
-    task_arguments: Annotated[TaskArguments, Parameter(name="*")] = TaskArguments(),  # noqa: B008
+    task_arguments: Annotated[TaskArguments, Parameter(name="*")] = TaskArguments(),
 ) -> int:
     """Count the reachable states, actions and outcomes, and how many states fail.
 

@@ -65,10 +65,10 @@ def export(
     shield: Shield = None,
     python: Python = None,
     task: OtherTask = None,
-    policy: Annotated[PolicyArguments, Parameter(name="*")] = PolicyArguments(),  # noqa: B008
-    options: Annotated[ExportArguments, Parameter(name="*")] = ExportArguments(),  # noqa: B008
+    policy: Annotated[PolicyArguments, Parameter(name="*")] = PolicyArguments(),
+    options: Annotated[ExportArguments, Parameter(name="*")] = ExportArguments(),
     json: Json = False,
-    task_arguments: Annotated[TaskArguments, Parameter(name="*")] = TaskArguments(),  # noqa: B008
+    task_arguments: Annotated[TaskArguments, Parameter(name="*")] = TaskArguments(),
 ) -> int:
     """Write the safe alternatives of faults as a shield around the policy.
 

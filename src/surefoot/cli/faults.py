@@ -100,12 +100,12 @@ def faults(
     task: TaskSource,
     /,
     *,
-    policy: Annotated[PolicyArguments, Parameter(name="*")] = PolicyArguments(),  # noqa: B008
+    policy: Annotated[PolicyArguments, Parameter(name="*")] = PolicyArguments(),
     run: Files = (),
-    options: Annotated[FaultsArguments, Parameter(name="*")] = FaultsArguments(),  # noqa: B008
-    findings: Annotated[FindingArguments, Parameter(name="*")] = FindingArguments(),  # noqa: B008
+    options: Annotated[FaultsArguments, Parameter(name="*")] = FaultsArguments(),
+    findings: Annotated[FindingArguments, Parameter(name="*")] = FindingArguments(),
     json: Json = False,
-    task_arguments: Annotated[TaskArguments, Parameter(name="*")] = TaskArguments(),  # noqa: B008
+    task_arguments: Annotated[TaskArguments, Parameter(name="*")] = TaskArguments(),
 ) -> int:
     """Find the guilty decisions on failing runs, with the safe alternatives.
 

@@ -88,12 +88,12 @@ def fuzz(
     task: TaskSource,
     /,
     *,
-    policy: Annotated[PolicyArguments, Parameter(name="*")] = PolicyArguments(),  # noqa: B008
+    policy: Annotated[PolicyArguments, Parameter(name="*")] = PolicyArguments(),
     states: StatesFile = None,
-    options: Annotated[FuzzArguments, Parameter(name="*")] = FuzzArguments(),  # noqa: B008
+    options: Annotated[FuzzArguments, Parameter(name="*")] = FuzzArguments(),
     out: Out = None,
     json: Json = False,
-    task_arguments: Annotated[TaskArguments, Parameter(name="*")] = TaskArguments(),  # noqa: B008
+    task_arguments: Annotated[TaskArguments, Parameter(name="*")] = TaskArguments(),
 ) -> int:
     """Find runs of a policy that fail.
 

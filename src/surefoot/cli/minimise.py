@@ -50,11 +50,11 @@ def minimise(
     /,
     *,
     out: New,
-    policy: Annotated[PolicyArguments, Parameter(name="*")] = PolicyArguments(),  # noqa: B008
-    options: Annotated[MinimiseArguments, Parameter(name="*")] = MinimiseArguments(),  # noqa: B008
+    policy: Annotated[PolicyArguments, Parameter(name="*")] = PolicyArguments(),
+    options: Annotated[MinimiseArguments, Parameter(name="*")] = MinimiseArguments(),
     check_seconds: float = 60.0,
     json: Json = False,
-    task_arguments: Annotated[TaskArguments, Parameter(name="*")] = TaskArguments(),  # noqa: B008
+    task_arguments: Annotated[TaskArguments, Parameter(name="*")] = TaskArguments(),
 ) -> int:
     """Make a smaller finding of a finding: a shorter run, from a simpler start state.
 

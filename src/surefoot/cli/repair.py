@@ -42,13 +42,13 @@ def repair(
     task: TaskSource,
     /,
     *,
-    policy: Annotated[PolicyArguments, Parameter(name="*")] = PolicyArguments(),  # noqa: B008
+    policy: Annotated[PolicyArguments, Parameter(name="*")] = PolicyArguments(),
     faults: FaultFiles = (),
     out: New,
     record: Record = None,
-    options: Annotated[RepairOptions, Parameter(name="*")] = RepairOptions(),  # noqa: B008
+    options: Annotated[RepairOptions, Parameter(name="*")] = RepairOptions(),
     json: Json = False,
-    task_arguments: Annotated[TaskArguments, Parameter(name="*")] = TaskArguments(),  # noqa: B008
+    task_arguments: Annotated[TaskArguments, Parameter(name="*")] = TaskArguments(),
 ) -> int:
     """Change a policy so that faults are gone.
 

@@ -78,8 +78,8 @@ def report(
     directory: Directory,
     /,
     *,
-    files: Annotated[ReportFiles, Parameter(name="*")] = ReportFiles(),  # noqa: B008
-    options: Annotated[ReportArguments, Parameter(name="*")] = ReportArguments(),  # noqa: B008
+    files: Annotated[ReportFiles, Parameter(name="*")] = ReportFiles(),
+    options: Annotated[ReportArguments, Parameter(name="*")] = ReportArguments(),
     json: Json = False,
 ) -> int:
     """Write a report on a campaign: a page to read, or files for other tools.

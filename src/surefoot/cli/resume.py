@@ -38,9 +38,9 @@ def resume(
     task: OtherTask = None,
     /,
     *,
-    options: Annotated[CampaignArguments, Parameter(name="*")] = CampaignArguments(),  # noqa: B008
+    options: Annotated[CampaignArguments, Parameter(name="*")] = CampaignArguments(),
     json: Json = False,
-    task_arguments: Annotated[TaskArguments, Parameter(name="*")] = TaskArguments(),  # noqa: B008
+    task_arguments: Annotated[TaskArguments, Parameter(name="*")] = TaskArguments(),
 ) -> int:
     """Go on with a campaign that was interrupted.
 

@@ -33,10 +33,10 @@ def show(
     task: OtherTask = None,
     /,
     *,
-    policy: Annotated[PolicyArguments, Parameter(name="*")] = PolicyArguments(),  # noqa: B008
-    options: Annotated[ReplayArguments, Parameter(name="*")] = ReplayArguments(),  # noqa: B008
+    policy: Annotated[PolicyArguments, Parameter(name="*")] = PolicyArguments(),
+    options: Annotated[ReplayArguments, Parameter(name="*")] = ReplayArguments(),
     json: Json = False,
-    task_arguments: Annotated[TaskArguments, Parameter(name="*")] = TaskArguments(),  # noqa: B008
+    task_arguments: Annotated[TaskArguments, Parameter(name="*")] = TaskArguments(),
 ) -> int:
     """Show the faults of a campaign, or the run of a finding step by step.
 

@@ -36,13 +36,13 @@ def simulate(
     task: TaskSource,
     /,
     *,
-    policy: Annotated[PolicyArguments, Parameter(name="*")] = PolicyArguments(),  # noqa: B008
+    policy: Annotated[PolicyArguments, Parameter(name="*")] = PolicyArguments(),
     state: States = (),
     states: StatesFile = None,
     pictures: Pictures = False,
-    options: Annotated[SimulateOptions, Parameter(name="*")] = SimulateOptions(),  # noqa: B008
+    options: Annotated[SimulateOptions, Parameter(name="*")] = SimulateOptions(),
     json: Json = False,
-    task_arguments: Annotated[TaskArguments, Parameter(name="*")] = TaskArguments(),  # noqa: B008
+    task_arguments: Annotated[TaskArguments, Parameter(name="*")] = TaskArguments(),
 ) -> int:
     """Show runs of a policy, step by step.
 

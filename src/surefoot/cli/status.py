@@ -23,7 +23,7 @@ def status(
     directory: Directory,
     /,
     *,
-    options: Annotated[CampaignArguments, Parameter(name="*")] = CampaignArguments(),  # noqa: B008
+    options: Annotated[CampaignArguments, Parameter(name="*")] = CampaignArguments(),
     json: Json = False,
 ) -> int:
     """Tell how far a campaign is, also while it runs.

@@ -37,9 +37,9 @@ def train(
     /,
     *,
     out: Out,
-    options: Annotated[TrainOptions, Parameter(name="*")] = TrainOptions(),  # noqa: B008
+    options: Annotated[TrainOptions, Parameter(name="*")] = TrainOptions(),
     json: Json = False,
-    task_arguments: Annotated[TaskArguments, Parameter(name="*")] = TaskArguments(),  # noqa: B008
+    task_arguments: Annotated[TaskArguments, Parameter(name="*")] = TaskArguments(),
 ) -> int:
     """Learn a policy: a network, by masked deep Q-learning.
 

@@ -79,11 +79,11 @@ def verify(
     task: TaskSource,
     /,
     *,
-    policy: Annotated[PolicyArguments, Parameter(name="*")] = PolicyArguments(),  # noqa: B008
-    options: Annotated[VerifyOptions, Parameter(name="*")] = VerifyOptions(),  # noqa: B008
-    evidence: Annotated[EvidenceArguments, Parameter(name="*")] = EvidenceArguments(),  # noqa: B008
+    policy: Annotated[PolicyArguments, Parameter(name="*")] = PolicyArguments(),
+    options: Annotated[VerifyOptions, Parameter(name="*")] = VerifyOptions(),
+    evidence: Annotated[EvidenceArguments, Parameter(name="*")] = EvidenceArguments(),
     json: Json = False,
-    task_arguments: Annotated[TaskArguments, Parameter(name="*")] = TaskArguments(),  # noqa: B008
+    task_arguments: Annotated[TaskArguments, Parameter(name="*")] = TaskArguments(),
 ) -> int:
     """Prove that no run of a policy fails, or show one that does.
 
