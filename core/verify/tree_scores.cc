@@ -29,30 +29,61 @@ TreeScores::TreeScores(const BoxInputs& inputs, const Trees& trees)
     : trees_(trees),
       nodes_(trees.nodes().size()),
       outputs_(trees.base().size()),
+      trees_of_(outputs_),
+      is_known_(outputs_),
+      leaves_(outputs_),
       lo_(outputs_),
       hi_(outputs_) {
     for (std::uint32_t n = 0; n < nodes_.size(); ++n) place(inputs, n);
     for (std::uint32_t root : trees.roots()) {
-        std::uint32_t node = root;
-        while (trees.nodes()[node].child != node) node = trees.nodes()[node].child;
-        output_of_.push_back(trees.leaves()[node].output);
-    }
-    // Trees whose leaves go to different outputs are treated like those with vectors.
-    for (std::size_t t = 0; t < output_of_.size(); ++t) {
-        std::vector<std::uint32_t> open{trees.roots()[t]};
-        while (!open.empty()) {
-            const std::uint32_t node = open.back();
-            open.pop_back();
-            if (nodes_[node].variable == kLeaf && trees.nodes()[node].child == node) {
-                if (trees.leaves()[node].output != output_of_[t]) output_of_[t] = -1;
-                continue;
-            }
-            const std::uint32_t child = trees.nodes()[node].child;
-            open.push_back(child);
-            open.push_back(child + 1);
+        const std::int32_t output = output_of(root);
+        has_vectors_ |= output < 0;
+        for (std::size_t o = 0; o < outputs_; ++o) {
+            if (output < 0 || static_cast<std::size_t>(output) == o) trees_of_[o].push_back(root);
         }
     }
+    find_extents();
     measure_scale();
+}
+
+// The output that a tree adds to; -1 if its leaves go to several.
+std::int32_t TreeScores::output_of(std::uint32_t root) const {
+    std::optional<std::int32_t> only;
+    std::vector<std::uint32_t> open{root};
+    while (!open.empty()) {
+        const std::uint32_t node = open.back();
+        open.pop_back();
+        const std::uint32_t child = trees_.nodes()[node].child;
+        if (child != node) {
+            open.push_back(child);
+            open.push_back(child + 1);
+            continue;
+        }
+        const std::int32_t output = trees_.leaves()[node].output;
+        if (only.value_or(output) != output) return -1;
+        only = output;
+    }
+    return *only;
+}
+
+// The least and the greatest leaf below each node. Children have higher numbers.
+void TreeScores::find_extents() {
+    const std::size_t columns = has_vectors_ ? outputs_ : 1;
+    extents_.resize(nodes_.size() * columns);
+    for (std::size_t n = nodes_.size(); n-- > 0;) {
+        const std::uint32_t child = trees_.nodes()[n].child;
+        for (std::size_t c = 0; c < columns; ++c) {
+            Extent& extent = extents_[n * columns + c];
+            if (child == n) {
+                const auto of = trees_.leaves()[n].output;
+                const double value = value_of(n, has_vectors_ ? c : static_cast<std::size_t>(of));
+                extent = {value, value};
+                continue;
+            }
+            extent = extents_[child * columns + c];
+            extent.join(extents_[(child + std::size_t{1}) * columns + c]);
+        }
+    }
 }
 
 void TreeScores::place(const BoxInputs& inputs, std::uint32_t number) {
@@ -87,81 +118,87 @@ void TreeScores::place(const BoxInputs& inputs, std::uint32_t number) {
     }
 }
 
-double TreeScores::value_of(std::uint32_t node, std::uint32_t output) const {
+double TreeScores::value_of(std::size_t node, std::size_t output) const {
     const Trees::Leaf& leaf = trees_.leaves()[node];
     if (leaf.output < 0) return trees_.values()[leaf.first + output];
-    return static_cast<std::uint32_t>(leaf.output) == output ? trees_.values()[leaf.first] : 0;
+    return static_cast<std::size_t>(leaf.output) == output ? trees_.values()[leaf.first] : 0;
 }
 
 // -- bounds -------------------------------------------------------------------------------------
 
 void TreeScores::set_box(const Box& box) {
-    leaves_.clear();
-    constexpr double kInfinity = std::numeric_limits<double>::infinity();
-    for (std::size_t t = 0; t < output_of_.size(); ++t) {
-        const std::int32_t output = output_of_[t];
-        const std::size_t count = output < 0 ? outputs_ : 1;
-        const std::size_t first = leaves_.size();
-        leaves_.resize(first + count, Extent{kInfinity, -kInfinity});
-        stack_.assign(1, trees_.roots()[t]);
-        while (!stack_.empty()) {
-            const std::uint32_t at = stack_.back();
-            stack_.pop_back();
-            const Node& node = nodes_[at];
-            if (node.variable != kLeaf) {
-                const bool goes_low = box.lo[node.variable] < node.cut;
-                const bool goes_high = box.hi[node.variable] >= node.cut;
-                if (goes_high) stack_.push_back(node.high);
-                if (goes_low) stack_.push_back(node.low);
-                continue;
-            }
-            for (std::size_t o = 0; o < count; ++o) {
-                const double value = value_of(at, output < 0 ? static_cast<std::uint32_t>(o)
-                                                             : static_cast<std::uint32_t>(output));
-                Extent& extent = leaves_[first + o];
-                extent.lo = std::min(extent.lo, value);
-                extent.hi = std::max(extent.hi, value);
-            }
-        }
-    }
+    box_ = box;
+    std::fill(is_known_.begin(), is_known_.end(), false);
+}
+
+// Find the bounds of an output, unless they are known. Many are never asked for: those of actions
+// that are not applicable.
+void TreeScores::find(std::uint32_t output) {
+    if (is_known_[output]) return;
+    is_known_[output] = true;
+    leaves_[output].clear();
+    for (std::uint32_t root : trees_of_[output])
+        leaves_[output].push_back(leaf_extent(root, output));
     if (trees_.has_float_sums())
-        add_up<float>();
+        add_up<float>(output);
     else
-        add_up<double>();
+        add_up<double>(output);
+}
+
+// The least and the greatest leaf that states of the box come to. A subtree that cannot add to what
+// is known is not looked at.
+TreeScores::Extent TreeScores::leaf_extent(std::uint32_t root, std::uint32_t output) {
+    const std::size_t columns = has_vectors_ ? outputs_ : 1;
+    const std::size_t column = has_vectors_ ? output : 0;
+    Extent found;
+    stack_.assign(1, root);
+    while (!stack_.empty()) {
+        const std::uint32_t at = stack_.back();
+        stack_.pop_back();
+        const Extent& below = extents_[at * columns + column];
+        if (below.lo >= found.lo && below.hi <= found.hi) continue;
+        const Node& node = nodes_[at];
+        if (node.variable == kLeaf) {
+            found.join(below);
+            continue;
+        }
+        if (box_.hi[node.variable] >= node.cut) stack_.push_back(node.high);
+        if (box_.lo[node.variable] < node.cut) stack_.push_back(node.low);
+    }
+    return found;
 }
 
 // As Trees::add_up does, at both ends.
 template <typename T>
-void TreeScores::add_up() {
+void TreeScores::add_up(std::uint32_t output) {
     const auto add = [](double& sum, double value) {
         sum = static_cast<T>(static_cast<T>(sum) + static_cast<T>(value));
     };
-    for (std::size_t o = 0; o < outputs_; ++o) {
-        const double base =
-            trees_.is_base_last() ? 0 : static_cast<double>(static_cast<T>(trees_.base()[o]));
-        lo_[o] = hi_[o] = base;
+    const double base = trees_.base()[output];
+    double lo = trees_.is_base_last() ? 0 : static_cast<double>(static_cast<T>(base));
+    double hi = lo;
+    for (const Extent& extent : leaves_[output]) {
+        add(lo, extent.lo);
+        add(hi, extent.hi);
     }
-    const Extent* extent = leaves_.data();
-    for (std::int32_t output : output_of_) {
-        const std::size_t begin = output < 0 ? 0 : static_cast<std::size_t>(output);
-        const std::size_t end = output < 0 ? outputs_ : begin + 1;
-        for (std::size_t o = begin; o < end; ++o, ++extent) {
-            add(lo_[o], extent->lo);
-            add(hi_[o], extent->hi);
-        }
+    for (double* sum : {&lo, &hi}) {
+        if (trees_.is_base_last()) add(*sum, base);
+        if (trees_.divide_by() != 1) *sum = static_cast<T>(*sum / trees_.divide_by());
     }
-    may_be_no_number_ = false;
-    for (std::size_t o = 0; o < outputs_; ++o) {
-        for (double* sum : {&lo_[o], &hi_[o]}) {
-            if (trees_.is_base_last()) add(*sum, trees_.base()[o]);
-            if (trees_.divide_by() != 1) *sum = static_cast<T>(*sum / trees_.divide_by());
-            may_be_no_number_ |= !std::isfinite(*sum);
-        }
+    lo_[output] = lo;
+    hi_[output] = hi;
+}
+
+bool TreeScores::may_be_no_number() {
+    if (is_moderate_) return false;
+    for (std::uint32_t o = 0; o < outputs_; ++o) {
+        if (!std::isfinite(least(o)) || !std::isfinite(most(o))) return true;
     }
+    return false;
 }
 
 bool TreeScores::is_better(std::uint32_t a, std::uint32_t b, bool is_tie_enough) {
-    return lo_[a] > hi_[b] || (is_tie_enough && lo_[a] == hi_[b]);
+    return least(a) > most(b) || (is_tie_enough && least(a) == most(b));
 }
 
 // -- splitting ----------------------------------------------------------------------------------
@@ -187,11 +224,8 @@ TreeScores::Extent TreeScores::note_drops(std::uint32_t at, std::uint32_t output
 
 std::optional<Cut> TreeScores::split(const Box& box, std::uint32_t a, std::uint32_t b) {
     drops_.clear();
-    for (std::size_t t = 0; t < output_of_.size(); ++t) {
-        for (std::uint32_t output : {a, b}) {
-            if (output_of_[t] >= 0 && static_cast<std::uint32_t>(output_of_[t]) != output) continue;
-            note_drops(trees_.roots()[t], output, box);
-        }
+    for (std::uint32_t output : {a, b}) {
+        for (std::uint32_t root : trees_of_[output]) note_drops(root, output, box);
     }
     std::sort(drops_.begin(), drops_.end(), [](const Drop& x, const Drop& y) {
         return std::pair(x.cut.variable, x.cut.key) < std::pair(y.cut.variable, y.cut.key);
@@ -234,6 +268,9 @@ void TreeScores::measure_scale() {
     for (double value : trees_.base()) largest = std::max(largest, std::abs(value));
     const auto additions = static_cast<double>(trees_.roots().size() + 2);
     const double unit = trees_.has_float_sums() ? 0x1p-23 : 0x1p-52;
+    const double limit = trees_.has_float_sums() ? std::numeric_limits<float>::max()
+                                                 : std::numeric_limits<double>::max();
+    is_moderate_ = 2 * (additions * total + largest) < limit;
     rounding_ = 4 * additions * unit * (additions * total + largest) / trees_.divide_by();
     constexpr int kMaxBits = 100;
     has_scale_ = least <= most && most - least < kMaxBits;
@@ -251,19 +288,12 @@ TreeScores::Exact TreeScores::exact(double value) const {
 }
 
 bool TreeScores::could_differ(std::uint32_t a, std::uint32_t b) {
-    if (lo_[a] - hi_[b] > rounding_) return false;
+    if (least(a) - most(b) > rounding_) return false;
     if (!has_scale_) return true;
     Exact least = exact(trees_.base()[a]);
     Exact most = exact(trees_.base()[b]);
-    const Extent* extent = leaves_.data();
-    for (std::int32_t output : output_of_) {
-        const std::size_t begin = output < 0 ? 0 : static_cast<std::size_t>(output);
-        const std::size_t end = output < 0 ? outputs_ : begin + 1;
-        for (std::size_t o = begin; o < end; ++o, ++extent) {
-            if (o == a) least += exact(extent->lo);
-            if (o == b) most += exact(extent->hi);
-        }
-    }
+    for (const Extent& extent : leaves_[a]) least += exact(extent.lo);
+    for (const Extent& extent : leaves_[b]) most += exact(extent.hi);
     return b < a ? least <= most : least < most;
 }
 

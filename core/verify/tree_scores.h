@@ -15,13 +15,19 @@ public:
 
     void set_box(const Box& box) override;
     bool is_better(std::uint32_t a, std::uint32_t b, bool is_tie_enough) override;
-    bool may_be_no_number() override { return may_be_no_number_; }
-    double most(std::uint32_t output) override { return hi_[output]; }
+    bool may_be_no_number() override;
+    double most(std::uint32_t output) override {
+        find(output);
+        return hi_[output];
+    }
     std::optional<Cut> split(const Box& box, std::uint32_t a, std::uint32_t b) override;
     bool could_differ(std::uint32_t a, std::uint32_t b) override;
 
-    double least(std::uint32_t output) const { return lo_[output]; }
-    double spread(std::uint32_t output) const { return hi_[output] - lo_[output]; }
+    double least(std::uint32_t output) {
+        find(output);
+        return lo_[output];
+    }
+    double spread(std::uint32_t output) { return most(output) - least(output); }
 
 private:
     using Exact = __int128;
@@ -35,8 +41,13 @@ private:
     };
 
     struct Extent {
-        double lo;
-        double hi;
+        double lo = std::numeric_limits<double>::infinity();
+        double hi = -std::numeric_limits<double>::infinity();
+
+        void join(const Extent& other) {
+            lo = std::min(lo, other.lo);
+            hi = std::max(hi, other.hi);
+        }
     };
 
     struct Drop {
@@ -45,24 +56,32 @@ private:
     };
 
     void place(const BoxInputs& inputs, std::uint32_t number);
+    std::int32_t output_of(std::uint32_t root) const;
+    void find_extents();
     void measure_scale();
     Exact exact(double value) const;
+    void find(std::uint32_t output);
+    Extent leaf_extent(std::uint32_t root, std::uint32_t output);
     template <typename T>
-    void add_up();
+    void add_up(std::uint32_t output);
     Extent note_drops(std::uint32_t node, std::uint32_t output, const Box& box);
-    double value_of(std::uint32_t node, std::uint32_t output) const;
+    double value_of(std::size_t node, std::size_t output) const;
 
     const Trees& trees_;
     std::vector<Node> nodes_;
     std::size_t outputs_;
-    bool may_be_no_number_ = false;
+    bool has_vectors_ = false;                          // leaves of a tree go to several outputs
+    std::vector<Extent> extents_;                       // by node, and output if there are vectors
+    std::vector<std::vector<std::uint32_t>> trees_of_;  // by output: their roots
+    Box box_;
+    std::vector<bool> is_known_;               // by output, as what follows
+    std::vector<std::vector<Extent>> leaves_;  // of its trees
     std::vector<double> lo_;
     std::vector<double> hi_;
-    std::vector<Extent> leaves_;           // by tree, and output if its leaves are vectors
-    std::vector<std::int32_t> output_of_;  // by tree; -1: all
     std::vector<std::uint32_t> stack_;
     std::vector<Drop> drops_;
-    double rounding_ = 0;  // differences that are larger are the same in exact sums
+    bool is_moderate_ = false;  // no sum is too large for a number
+    double rounding_ = 0;       // differences that are larger are the same in exact sums
     bool has_scale_ = false;
     int scale_ = 0;  // exact sums count units of 2 to this
 };
