@@ -50,12 +50,14 @@ nb::tuple to_tuple(const FuzzRun& run, std::size_t words) {
 nb::dict fuzz_runs(const Task& task, Policy& policy, const nb::bytes& starts,
                    const std::string& bias, std::optional<std::uint64_t> lookahead,
                    std::uint64_t max_steps, std::uint64_t seed, const std::string& perturb,
-                   std::uint64_t changes, std::uint64_t workers, bool goes_on, double max_seconds,
+                   std::uint64_t changes, std::uint64_t workers, bool goes_on,
+                   std::optional<std::uint64_t> lookahead_states, double max_seconds,
                    std::uint64_t max_bytes, nb::object progress) {
     const std::vector<Word> words = to_words(task, starts);
     const auto* const compiled = dynamic_cast<const CompiledTask*>(&task);
     const FuzzOptions options{bias_of(bias),       lookahead, max_steps, seed,
-                              perturb_of(perturb), changes,   workers,   goes_on};
+                              perturb_of(perturb), changes,   workers,   goes_on,
+                              lookahead_states};
     PythonBudget budget(max_seconds, max_bytes, ~std::uint64_t{0}, std::move(progress));
     if (task.is_slow() || policy.is_slow()) budget.budget().look_always();
     FuzzResult found;
@@ -85,7 +87,8 @@ nb::dict fuzz_runs(const Task& task, Policy& policy, const nb::bytes& starts,
 void bind_fuzz(nb::module_& module) {
     module.def("fuzz", &fuzz_runs, "task"_a, "policy"_a, "starts"_a, nb::kw_only(), "bias"_a,
                "lookahead"_a.none(), "max_steps"_a, "seed"_a, "perturb"_a, "changes"_a, "workers"_a,
-               "goes_on"_a, "max_seconds"_a, "max_bytes"_a, "progress"_a.none(),
+               "goes_on"_a, "lookahead_states"_a.none(), "max_seconds"_a, "max_bytes"_a,
+               "progress"_a.none(),
                "Return fuzzed runs: result, reason, steps, start, the run if it fails, how the "
                "start was made; None for runs there was no time for.");
 }

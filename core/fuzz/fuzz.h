@@ -3,17 +3,17 @@
 
   What it does: follows runs from given states. Where the environment has a choice it looks ahead
   over the policy's graph, layer by layer, until the least distance to fail in the last layer is
-  unique, a limit is reached, or a fail state is seen, and goes on from a state of the lookahead
-  that the bias picks: any (uniform), one of the last layer with the least distance (greedy), or
-  any, a state at distance h with a weight of exp(-h). Biases other than uniform go to a fail state
-  that they see. The state where the lookahead begins is not part of it: runs do not stand still.
-  Guarantee: every run is a run of the policy. It is `safe` only if everything the policy can reach
-  from its start was seen and does not fail. Run `k` depends on task, policy, options, seed and `k`
-  only, not on the number of workers, unless time cuts it.
-  Cost: a decision per state, kept from run to run and shared by all workers; one step of a run that
-  sees nothing new is a few reads. When to use it: to find failures fast; verification proves that
-  there are none. Paper: Jain et al. 2025, alg. 1, with a bound on the steps (as printed it may go
-  round for ever).
+  unique, a limit is reached (of steps or of states), or a fail state is seen, and goes on from a
+  state of the lookahead that the bias picks: any (uniform), one of the last layer with the least
+  distance (greedy), or any, a state at distance h with a weight of exp(-h). Biases other than
+  uniform go to a fail state that they see. The state where the lookahead begins is not part of it:
+  runs do not stand still. Guarantee: every run is a run of the policy. It is `safe` only if
+  everything the policy can reach from its start was seen and does not fail. Run `k` depends on
+  task, policy, options, seed and `k` only, not on the number of workers, unless time cuts it. Cost:
+  a decision per state, kept from run to run and shared by all workers; one step of a run that sees
+  nothing new is a few reads. When to use it: to find failures fast; verification proves that there
+  are none. Paper: Jain et al. 2025, alg. 1, with a bound on the steps (as printed it may go round
+  for ever).
 
   Perturbation (Steinmetz et al. 2021, 5.4) makes the states to start from: a state on a run of the
   policy, with some values changed or some other actions taken.
@@ -54,6 +54,7 @@ struct FuzzOptions {
     std::uint64_t changes = 1;
     std::uint64_t workers = 1;
     bool goes_on = false;  // a run does not end before its time where it is known to be safe
+    std::optional<std::uint64_t> lookahead_states;  // a lookahead that has seen more goes no deeper
 };
 
 // One change of a perturbed start.

@@ -162,7 +162,9 @@ std::optional<std::size_t> Runner::look_ahead(FuzzRun& run, StateId here, Random
         if (layer == seen_.size()) return std::nullopt;
         if (sees_fail(layer))
             return options_.bias == Bias::uniform ? pick(layer, random) : pick_fail(layer, random);
-        const bool is_last = depth >= steps_left || depth >= options_.lookahead.value_or(depth + 1);
+        const bool is_last = depth >= steps_left ||
+                             depth >= options_.lookahead.value_or(depth + 1) ||
+                             seen_.size() > options_.lookahead_states.value_or(seen_.size());
         if (is_last || has_unique_least(layer)) return pick(layer, random);
     }
 }

@@ -63,10 +63,12 @@ def fuzz_packed(
     *,
     progress: ProgressCallback | None = None,
     to_the_end: bool = False,
+    lookahead_states: int | None = None,
 ) -> FuzzResult:
     """Return a run from each of the packed states that stand one after the other in ``starts``.
 
-    With ``to_the_end`` a run does not end as ``safe`` before it comes to where runs end.
+    With ``to_the_end`` a run does not end as ``safe`` before it comes to where runs end. A
+    lookahead that has seen more than ``lookahead_states`` goes no deeper.
     """
     task = policy.task
     begin = time.perf_counter()
@@ -84,6 +86,7 @@ def fuzz_packed(
         changes=how.changes,
         workers=num_workers(policy, how.workers),
         goes_on=to_the_end,
+        lookahead_states=lookahead_states,
         max_seconds=how.max_seconds,
         max_bytes=how.max_bytes,
         progress=progress,

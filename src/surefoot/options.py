@@ -269,7 +269,8 @@ class DebugOptions(BudgetOptions):
     bias: str = "greedy"
     """how fuzzing picks an outcome: uniform, greedy or weighted"""
     lookahead: int | None = None
-    """how far fuzzing looks ahead; if not given, as far as needed, or 10 steps on real numbers"""
+    """how many steps fuzzing looks ahead; if not given, until 3,000 states are seen, or 10 steps on
+    real numbers"""
     max_steps: int = 1_000
     """cut a run after this many steps"""
     method: str = "minimal"

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from surefoot import Description, InputError, PythonTask, domain
-from surefoot.fuzz import fuzz
+from surefoot.fuzz import fuzz, fuzz_packed
 from surefoot.options import FuzzOptions
 from surefoot.policies import as_policy
 from surefoot.policies.models import Layer, Network
@@ -95,6 +95,37 @@ def test_ties_are_broken_at_random():
 @pytest.mark.parametrize("lookahead", [2, 5, None])
 def test_looking_ahead_breaks_ties(lookahead):
     assert picked(siblings(), "y", bias="greedy", lookahead=lookahead) == {4: DRAWS}
+
+
+def fan(depth):
+    """Fail lies behind one of the corners of a grid, and nothing tells how far away it is."""
+    d = Description("fan")
+    x, y = d.int("x", 0, depth, initial=0), d.int("y", 0, depth, initial=0)
+    z = d.int("z", 0, 1, initial=0)
+    d.edge("go", guard=x < depth, outcomes=[{x: x + 1}, {x: x + 1, y: y + 1}])
+    d.edge("fall", guard=(x == depth) & (y == depth), outcomes=[{z: 1}])
+    d.fail(z == 1)
+    return d.compile()
+
+
+def fuzzed_fan(states, *, lookahead=None, bias="greedy"):
+    """Return how runs end whose lookahead sees so many states."""
+    task = fan(40)
+    how = FuzzOptions(runs=200, bias=bias, lookahead=lookahead, workers=1)
+    starts = task.draw_starts(how.runs, seed=0, max_seconds=10)
+    return fuzz_packed(as_policy("first", task), starts, how, lookahead_states=states)
+
+
+@pytest.mark.parametrize("bias", ["uniform", "greedy", "weighted"])
+def test_a_lookahead_of_no_states_is_one_of_one_step(bias):
+    few, one = fuzzed_fan(0, bias=bias), fuzzed_fan(None, lookahead=1, bias=bias)
+    assert plain(few) == plain(one)
+
+
+def test_a_lookahead_goes_no_deeper_than_its_states():
+    assert fuzzed_fan(None).counts == fuzzed_fan(10_000).counts == {"fail": 200}
+    assert fuzzed_fan(60).counts.get("fail", 0) < 20
+    assert plain(fuzzed_fan(10_000)) == plain(fuzzed_fan(None))
 
 
 def twins(count):

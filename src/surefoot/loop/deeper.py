@@ -33,7 +33,13 @@ class _Way:
     steps: int
 
 
-def deeper_runs(policy: Policy, starts: Sequence[bytes], options: FuzzOptions) -> list[Run]:
+def deeper_runs(
+    policy: Policy,
+    starts: Sequence[bytes],
+    options: FuzzOptions,
+    *,
+    lookahead_states: int | None = None,
+) -> list[Run]:
     """Return failing runs from these start states that fail after a state on the way of others.
 
     They depend on (task, policy, start states, options) only. Their numbers go on behind those of
@@ -42,7 +48,7 @@ def deeper_runs(policy: Policy, starts: Sequence[bytes], options: FuzzOptions) -
     ways = _ways(policy, starts, options)
     if not ways:
         return []
-    found = fuzz_packed(policy, b"".join(ways), options)
+    found = fuzz_packed(policy, b"".join(ways), options, lookahead_states=lookahead_states)
     in_order = list(ways.values())
     return [
         _joined(policy, in_order[run.run], run, number=len(starts) + run.run)

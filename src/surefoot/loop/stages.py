@@ -37,6 +37,7 @@ SUSPECT_SHARE = 0.2  # of the time that is left, for suspects
 SUSPECT_STATES = 20_000_000
 FAILING_RUNS = 200  # that verification looks for: with all of them fewer rounds are needed
 ENOUGH_RUNS = 1_000  # failing runs to look at in a round that has found a new fault
+LOOKAHEAD_STATES = 3_000  # that are seen before a step of a run: from each there may be millions
 REAL_LOOKAHEAD = 10  # steps, where states do not come back: looking further takes too long
 MAX_CERTIFICATE_STATES = 2_000_000
 CERTIFICATE = "certificates/policy-safe.jsonl"
@@ -78,12 +79,19 @@ def evaluation(policy: Policy, starts: Starts, stage: Stage) -> Made:
 def fuzzed(policy: Policy, starts: Sequence[bytes], stage: Stage) -> FuzzResult:
     """Return a run from each of these start states."""
     wanted = _fuzzing(policy, stage)
-    return fuzz_packed(policy, b"".join(starts), wanted, progress=stage.numbers)
+    return fuzz_packed(
+        policy,
+        b"".join(starts),
+        wanted,
+        progress=stage.numbers,
+        lookahead_states=lookahead_states_of(stage.options),
+    )
 
 
 def deeper(policy: Policy, starts: Sequence[bytes], stage: Stage) -> list[Run]:
     """Return failing runs that go on from where runs from these start states come by."""
-    return deeper_runs(policy, starts, _fuzzing(policy, stage))
+    how, most = _fuzzing(policy, stage), lookahead_states_of(stage.options)
+    return deeper_runs(policy, starts, how, lookahead_states=most)
 
 
 def _fuzzing(policy: Policy, stage: Stage) -> FuzzOptions:
@@ -105,6 +113,11 @@ def lookahead_of(task: AnyTask, options: DebugOptions) -> int | None:
         return options.lookahead
     has_real = any(variable.type == "real" for variable in task.variables)
     return REAL_LOOKAHEAD if has_real else None
+
+
+def lookahead_states_of(options: DebugOptions) -> int | None:
+    """Return after how many states a lookahead goes no deeper; None if its steps are given."""
+    return LOOKAHEAD_STATES if options.lookahead is None else None
 
 
 @dataclass(frozen=True)

@@ -259,12 +259,17 @@ def test_further_start_states_are_not_those_of_the_evaluation() -> None:
     assert more_starts(task, DebugOptions(), everything, seed=7) == ()
 
 
-def test_lookahead_is_bounded_on_real_numbers_only() -> None:
+def test_steps_of_the_lookahead_are_bounded_on_real_numbers_only() -> None:
     assert stages.lookahead_of(walk(), DebugOptions()) is None
     assert stages.lookahead_of(walk(), DebugOptions(lookahead=3)) == 3
     d = Description("real")
     d.real("x", 0.0, 1.0)
     assert stages.lookahead_of(d.compile(), DebugOptions()) == 10
+
+
+def test_states_of_the_lookahead_are_bounded_unless_its_steps_are_given() -> None:
+    assert stages.lookahead_states_of(DebugOptions()) == stages.LOOKAHEAD_STATES
+    assert stages.lookahead_states_of(DebugOptions(lookahead=50)) is None
 
 
 def test_boxes_are_told_where_no_states_were_counted(monkeypatch: pytest.MonkeyPatch) -> None:
