@@ -92,7 +92,7 @@ std::uint32_t BoxReached::location(const std::vector<Key>& classes) {
     const auto [at, is_new] =
         locations_by_classes_.try_emplace(classes, static_cast<std::uint32_t>(locations_.size()));
     if (!is_new) return at->second;
-    Location made{{Cell{}}, {}, {}, {}};
+    Location made{{Cell{}}, {}, {}, {}, {}};
     Box box = task_.bounds();
     narrow_to(classes, box);
     for (std::uint32_t e = 0; e < task_.edges().size(); ++e) {
@@ -100,6 +100,7 @@ std::uint32_t BoxReached::location(const std::vector<Key>& classes) {
         const Truth truth = task_.formulas().evaluate(task_.edges()[e].guard, box, raises);
         if (truth != Truth::no || raises) made.edges.push_back(e);
     }
+    made.bounds = std::move(box);
     locations_.push_back(std::move(made));
     return at->second;
 }
@@ -326,6 +327,23 @@ const Box* BoxReached::bad_met(const Location& location, const Box& box) const {
         if (task_.tighten(both)) return &walls[i];
     }
     return nullptr;
+}
+
+Box BoxReached::around(std::uint32_t element) const {
+    Box box = locations_[elements_[element].location].bounds;
+    task_.tighten(box);
+    return box;
+}
+
+bool BoxReached::is_bad(const Box& box) {
+    if (bads_.empty() || meets_too_many(box)) return false;
+    return for_classes(box, [&](const std::vector<Key>& classes) {
+        const auto at = locations_by_classes_.find(classes);
+        if (at == locations_by_classes_.end()) return false;
+        Box part = box;
+        narrow_to(classes, part);
+        return !task_.tighten(part) || locations_[at->second].walls.contains(part);
+    });
 }
 
 std::optional<Box> BoxReached::bad_met(const Box& box) {

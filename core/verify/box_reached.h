@@ -86,6 +86,10 @@ public:
 
     // -- what is bad ----------------------------------------------------------------------------
 
+    // All states with the classes of an element.
+    Box around(std::uint32_t element) const;
+    // Whether one box of bad states contains this one.
+    bool is_bad(const Box& box);
     // A box of bad states, of one location, that meets this one.
     std::optional<Box> bad_met(const Box& box);
     // An element, made since somebody asked, whose hull had to meet bad states, and these states.
@@ -114,6 +118,7 @@ private:
     struct Location {
         std::vector<Cell> cells;
         std::vector<std::uint32_t> edges;  // that may be enabled
+        Box bounds;
         std::vector<std::uint32_t> bad;
         Walls walls;  // all bad states
     };

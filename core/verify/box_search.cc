@@ -73,6 +73,7 @@ private:
     bool is_too_small(const Part& part) const;
     bool is_harmless();
     bool is_doomed(std::uint32_t at, const Box& box);
+    bool leads_to_bad(std::uint32_t at);
     bool is_bad_everywhere(const BoxImage& one);
     void reach(const Record& record);
     void add_target(std::uint32_t element, Box region);
@@ -83,6 +84,9 @@ private:
     bool refine();
     bool follow(const Target& target, std::vector<std::pair<std::uint32_t, Box>>& gaps);
     void push(std::vector<Frame>& frames, Frame frame);
+    void grow(std::uint32_t at, Box& region);
+    void stretch(std::uint32_t at, const Box& region, Key& bound, Key end, bool is_whole);
+    bool is_surely_bad(std::uint32_t at, Box box);
     std::optional<Frame> previous(Frame& frame);
     bool resolve(const Record& record, const Box& region, Box& source);
     bool leads_into(const Box& state, ActionId action, const Box& region);
@@ -275,9 +279,15 @@ bool BoxSearch::is_harmless() {
     });
 }
 
-// Whether every decision that is possible in the box leads to something bad: then the box is the
-// next target.
+// Whether all of a box is bad: then it is the next target.
 bool BoxSearch::is_doomed(std::uint32_t at, const Box& box) {
+    if (!leads_to_bad(at)) return false;
+    add_target(at, box);
+    return true;
+}
+
+// Whether every decision that is possible in the box at hand leads to something bad.
+bool BoxSearch::leads_to_bad(std::uint32_t at) {
     if (steps_.is_unsure() || steps_.has_goal() || steps_.is_forced()) return false;
     const auto& images = steps_.images();
     bool is_sure = false;
@@ -289,7 +299,6 @@ bool BoxSearch::is_doomed(std::uint32_t at, const Box& box) {
         });
         if (!is_bad) return false;
     }
-    if (is_sure) add_target(at, box);
     return is_sure;
 }
 
@@ -298,8 +307,7 @@ bool BoxSearch::is_bad_everywhere(const BoxImage& one) {
     const BoxOutcome& outcome = task_.edges()[one.edge].outcomes[one.outcome];
     const bool is_possible = task_.is_possible(outcome, one.source, raises) == Truth::yes;
     if (!is_possible || raises) return false;
-    const auto bad = reached_.bad_met(one.image);
-    return bad && bad->contains(one.image);
+    return reached_.is_bad(one.image);
 }
 
 // Reach the image of a record. What is bad is the next target.
@@ -391,8 +399,48 @@ bool BoxSearch::follow(const Target& target, std::vector<std::pair<std::uint32_t
 
 // Go on with a frame, whose region is bad because it leads to that of the last one.
 void BoxSearch::push(std::vector<Frame>& frames, Frame frame) {
+    if (options_.grows) grow(frame.element, frame.region);
     frame.bad = reached_.add_bad(frame.element, frame.region, has_learned_);
     frames.push_back(std::move(frame));
+}
+
+// Make a bad region as large as it is easily shown to be: each bound as far as it goes, then by
+// halves of what is left.
+void BoxSearch::grow(std::uint32_t at, Box& region) {
+    const Box most = reached_.around(at);
+    constexpr std::uint64_t kMaxWidth = std::uint64_t{1} << 62;
+    for (const bool is_whole : {true, false}) {
+        for (std::uint32_t v = 0; v < task_.layout().num_variables(); ++v) {
+            if (most.width(v) > kMaxWidth) continue;
+            stretch(at, region, region.lo[v], most.lo[v], is_whole);
+            stretch(at, region, region.hi[v], most.hi[v], is_whole);
+        }
+    }
+}
+
+// Move a bound of a bad region towards `end` as long as all of it is bad.
+void BoxSearch::stretch(std::uint32_t at, const Box& region, Key& bound, Key end, bool is_whole) {
+    Key by = is_whole ? end - bound : (end - bound) / 2;
+    while (by != 0) {
+        bound += by;
+        if (is_surely_bad(at, region)) {
+            if (std::abs(by) > std::abs(end - bound)) by = end - bound;
+            continue;
+        }
+        bound -= by;
+        by = is_whole ? 0 : by / 2;
+    }
+}
+
+bool BoxSearch::is_surely_bad(std::uint32_t at, Box box) {
+    if (!task_.tighten(box)) return false;
+    bool raises = false;
+    const Truth fails = task_.is_fail(box, raises);
+    if (raises || fails != Truth::no) return fails == Truth::yes && !raises;
+    if (task_.is_goal(box, raises) != Truth::no || raises) return false;
+    steps_.look(box, reached_.edges_of(at));
+    steps_.find_images();
+    return leads_to_bad(at);
 }
 
 // The next way to come to the frame's region; kNoElement is for a start. None if there is no other.

@@ -32,7 +32,7 @@ from tests.support.wide_tasks import wide_policy, wide_task
 from surefoot import InputError, SurefootError, _core, load_task, verify
 from surefoot.policies import as_policy
 from surefoot.tasks.expressions import variable
-from surefoot.verify.box import ALWAYS, START_ERROR
+from surefoot.verify.box import ALWAYS, START_ERROR, Try
 from surefoot.verify.constraints import core_constraints
 
 TASKS = int(os.environ.get("SUREFOOT_BOX_TASKS", "160"))
@@ -41,9 +41,10 @@ PLANTED = 200
 KINDS = ("trees", "network", "corrected")
 DEGREES = {
     "as it is": None,
-    "exact": ((ALWAYS, ALWAYS),),
-    "some": ((12, 10),),
-    "coarse": ((0, 0),),
+    "exact": (Try(ALWAYS, ALWAYS, False, 1.0),),
+    "growing": (Try(ALWAYS, 50, True, 1.0),),
+    "some": (Try(12, 10, False, 1.0),),
+    "coarse": (Try(0, 0, False, 1.0),),
 }
 
 

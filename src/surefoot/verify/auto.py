@@ -11,6 +11,7 @@ from typing import Any
 from surefoot.errors import InputError, OutOfBudget, Unsupported
 from surefoot.fuzz import fuzz
 from surefoot.options import FuzzOptions, VerifyOptions
+from surefoot.policies.models import Trees
 from surefoot.results import EngineReport, VerifyResult, counted
 from surefoot.tasks.python_task import PythonTask
 from surefoot.tasks.task import Task, split_states
@@ -25,7 +26,7 @@ FUZZ_RUNS = 1_000
 FUZZ_SECONDS, FUZZ_SHARE = 1.0, 0.02
 FUZZ_LOOKAHEAD = 10  # steps: more takes too long where many states are near
 BOX_SECONDS, BOX_SHARE = 10.0, 0.4
-SHORT_SECONDS = 3.0  # mostly it decides in less, or not in ten seconds either
+SHORT_SECONDS = 3.0  # where it is not trees: mostly it decides in less, or not at all
 EXPLICIT_SHARE = 0.5
 RACE_SHARE = 0.7  # the rest is for boxes that are cut as IC3 has blocked them
 FED_SHARE = 0.5
@@ -189,8 +190,11 @@ class _Portfolio:
         )
 
     def _box(self) -> VerifyResult | None:
-        """Look at boxes; not for long where a search through all states may decide next."""
-        most = SHORT_SECONDS if self._is_within_reach() else BOX_SECONDS
+        """Look at boxes; not for long at those of networks, where a search through all states may
+        decide next.
+        """
+        is_short = not isinstance(self.job.policy.model, Trees) and self._is_within_reach()
+        most = SHORT_SECONDS if is_short else BOX_SECONDS
         seconds = _rounded(min(most, BOX_SHARE * self.left))
         if not seconds:
             return None

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import time
-from typing import Any
+from typing import Any, NamedTuple
 
 from surefoot import _core
 from surefoot.errors import InputError, OutOfBudget
@@ -20,13 +21,27 @@ from surefoot.verify.job import Job, check_symbolic, out_of
 METHOD = "box"
 START_ERROR = "the start condition may be an error in some state"
 ALWAYS = 0xFFFFFFFF
-TRIES = ((ALWAYS, 50), (12, 10), (ALWAYS, ALWAYS), (2, 0))
-"""how often hulls are split, and may grow, before steps may be coarse: tried in turn, each time
-with more seconds"""
-FIRST_SECONDS = 1.0
+
+
+class Try(NamedTuple):
+    """How to look at boxes, and for how long at first, each time longer."""
+
+    splits: int  # of hulls before steps may be coarse
+    growth: int  # of hulls before steps into them may be
+    grows: bool  # regions that are known to be bad are made as large as possible
+    seconds: float
+
+
+TRIES = (
+    Try(ALWAYS, 50, False, 1.0),
+    Try(ALWAYS, 50, True, 4.0),
+    Try(12, 10, False, 1.0),
+    Try(2, 0, False, 1.0),
+)
+LONGER = 4  # times, when all have been tried
 GRIDS = (1, 4, 8, 16, 32, 64, 128)  # parts of the range of each real variable
 MAX_GRID = 20_000  # places of a grid
-GRID_SPLITS = 4  # of a hull over reals
+ON_GRIDS = Try(4, ALWAYS, False, math.inf)
 BOUNDS = (
     0,
     1,
@@ -71,14 +86,14 @@ class _Boxes:
         """Return the result of the first try that has a verdict, or of the last one."""
         if any(one.type == "real" for one in self.task.variables):
             return self._run_on_grids()
-        seconds = FIRST_SECONDS
+        times = 1.0
         while True:
-            for splits, growth in TRIES:
-                left = self._seconds_left()
-                found = self._ask(splits, growth, min(seconds, left))
+            for one in TRIES:
+                left, seconds = self._seconds_left(), one.seconds * times
+                found = self._ask(one, min(seconds, left))
                 if found["stopped"] != "seconds" or left <= seconds:
                     return self._result(found)
-            seconds *= 4
+            times *= LONGER
 
     def _run_on_grids(self) -> VerifyResult:
         """Return the result on the first of finer and finer grids that has a verdict; if none has,
@@ -91,7 +106,7 @@ class _Boxes:
             if parts ** len(ranges) > MAX_GRID:
                 break
             self.cuts = [*given, *_grid(ranges, parts)]
-            found = self._ask(GRID_SPLITS, ALWAYS, self._seconds_left())
+            found = self._ask(ON_GRIDS, self._seconds_left())
             if not found["is_stuck"]:
                 return self._result(found)
         return self._result(found, covered=self._steps_covered())
@@ -100,7 +115,7 @@ class _Boxes:
         """Return so many steps that no run fails within them; -1 if not even that is known."""
         covered = -1
         for steps in BOUNDS:
-            found = self._ask(GRID_SPLITS, ALWAYS, self._seconds_left(), max_steps=steps)
+            found = self._ask(ON_GRIDS, self._seconds_left(), max_steps=steps)
             if found["is_stuck"] or found["stopped"] or found["run"] is not None:
                 break
             covered = steps
@@ -109,9 +124,7 @@ class _Boxes:
     def _seconds_left(self) -> float:
         return max(self.job.options.max_seconds - (time.perf_counter() - self.begin), 0.0)
 
-    def _ask(
-        self, splits: int, growth: int, seconds: float, *, max_steps: int | None = None
-    ) -> dict[str, Any]:
+    def _ask(self, how_now: Try, seconds: float, *, max_steps: int | None = None) -> dict[str, Any]:
         how = self.job.options
         found: dict[str, Any] = ask_core(
             self.task,
@@ -121,8 +134,9 @@ class _Boxes:
             self.task.start_source(),
             constraints=self.constraints,
             cuts=self.cuts,
-            max_splits=splits,
-            max_growth=growth,
+            max_splits=how_now.splits,
+            max_growth=how_now.growth,
+            grows=how_now.grows,
             max_steps=how.max_steps if max_steps is None else max_steps,
             max_seconds=seconds,
             max_bytes=how.max_bytes,
