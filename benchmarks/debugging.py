@@ -1,10 +1,11 @@
 """The papers' Table 1 on our families: ``python -m benchmarks.debugging [NAME ...]``.
 
-Every shipped policy, and Beluga with 5 and 6 jigs (trained here in a minute, kept in build/), is
-debugged in three ways: as Surefoot does it, as P-TREE does (any other action will do, nothing is
-kept), and with penalty trees. Printed are unsafe and goal fraction before and after, faults, trees
-added, rounds, seconds per stage, and the outcome with its reason. ``--markdown`` prints the table
-of docs/debugging.md, ``--json FILE`` keeps everything.
+Every shipped policy, Beluga with 5 and 6 jigs (trained here in a minute) and trees that imitate a
+driver on larger lines (both kept in build/) are debugged in four ways: as Surefoot does it, as
+P-TREE does (any other action will do, nothing is kept), with penalty trees, and as Surefoot does it
+but verified by enumeration only. Printed are unsafe and goal fraction before and after, faults,
+trees added, rounds, seconds per stage, and the outcome with its reason. ``--markdown`` prints the
+table of docs/debugging.md, ``--json FILE`` keeps everything.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks.imitation import imitation
+
 import surefoot
 from surefoot.options import DebugOptions
 from surefoot.policies import builtin
@@ -25,9 +28,22 @@ WAYS: dict[str, dict[str, Any]] = {
     "ours": {},
     "paper": {"any_other": True, "keep": 0},
     "penalty": {"method": "penalty", "keep": 0},
+    "explicit": {"verify": "explicit"},
 }
 BELUGA = {f"beluga-{jigs}-{kind}": (jigs, kind) for jigs in (5, 6) for kind in ("network", "trees")}
 BELUGA_STEPS = {5: 60_000, 6: 160_000}
+LINES = {
+    f"{family}-{packages}-10-{variant}-fitted": (
+        f"domain:{family}?packages={packages}&locations=10&variant={variant}"
+    )
+    for family, packages, variant in (
+        ("one-way-line", 20, "det"),
+        ("one-way-line", 20, "icy-park"),
+        ("two-way-line", 20, "det"),
+        ("transport", 15, "det"),
+        ("transport", 15, "drop"),
+    )
+}
 FOLDER = Path("build") / "debugging"
 STAGES = ("fuzz", "faults", "repair", "verify")
 MAX_STATES = 20_000  # of tasks that are looked at for a safe way to the goal
@@ -48,6 +64,7 @@ def instances(names: list[str]) -> list[Instance]:
     known.sort(key=lambda one: (one.name.endswith("-network"), one.name))
     wanted = [one for one in known if not names or one.name in names]
     wanted += [beluga(name) for name in BELUGA if not names or name in names]
+    wanted += [line(name) for name in LINES if not names or name in names]
     return wanted
 
 
@@ -64,6 +81,15 @@ def beluga(name: str) -> Instance:
         surefoot.write_policy(trained.policy, network)
         surefoot.write_policy(surefoot.distill(loaded, trained.policy).policy, trees)
     return Instance(name, task, str(network if kind == "network" else trees))
+
+
+def line(name: str) -> Instance:
+    """Return a line with trees that imitate a driver, which are fitted once."""
+    task, file = LINES[name], FOLDER / f"{name}.json"
+    if not file.exists():
+        FOLDER.mkdir(parents=True, exist_ok=True)
+        surefoot.write_policy(imitation(surefoot.load_task(task), noise=0.0), file)
+    return Instance(name, task, str(file))
 
 
 # -- one row -----------------------------------------------------------------------------------

@@ -2,8 +2,9 @@
 
 A policy is *shipped* with Surefoot; *careful*: trees that imitate a driver who never drives faster
 than what it can stop from; *rough*: trees from few runs with a lot of noise; *trained* here, in a
-minute or two; or *repaired*: a shipped, trained or noisy one after ``surefoot.debug``. Those that
-are made here are kept in a folder, so that they are made once only.
+minute or two; or *repaired*: a shipped or trained one, or trees that imitate a driver in a hurry,
+after ``surefoot.debug``; *repaired noisy*: the same where every twentieth decision of the driver
+was at random. Those that are made here are kept in a folder, so that they are made once only.
 
 The one-way line on ice without parking is left out: nobody can stay safe there, as packages may be
 left behind and a truck that cannot park has to drive on.
@@ -25,24 +26,22 @@ SIZES = ("15-10", "17-10", "20-10", "30-20", "40-25")
 REPAIRED_SIZES = SIZES[:3]
 VARIANTS = {"one-way-line": ("det", "icy-park"), "two-way-line": ("det", "icy", "icy-park")}
 ROADS = ("det", "drop")
-FEW = ("box", "explicit", "auto")
-ALL = ("box", "ic3", "predicates", "explicit", "auto")
 BELUGA_STEPS = {3: 30_000, 5: 60_000, 6: 160_000}  # of training, by number of jigs
-REPAIR_SECONDS = 240.0
+REPAIR_SECONDS = 600.0
 SHIPPED = ("beluga", "blocksworld", "n-puzzle", "racetrack", "racetrack-slip", "transport-drop")
 FITTED_RUNS, NOISE = 600, 0.05
+REPAIR = {"starts": 2_000, "evaluate_starts": 1_000, "findings": 0}
 ROUGH_RUNS, ROUGH_NOISE = 60, 0.3
 Make = Callable[[surefoot.Task], surefoot.Policy]
 
 
 @dataclass(frozen=True)
 class Row:
-    """A task, a kind of policy, and the engines that are to look at it."""
+    """A task and a kind of policy."""
 
     instance: str
     task: str
     kind: str
-    engines: tuple[str, ...] = FEW
     builtin: str | None = None
 
     @property
@@ -71,19 +70,19 @@ def rows() -> list[Row]:
 def _small() -> Iterator[Row]:
     for family in SHIPPED:
         for model in ("trees", "network"):
-            yield _shipped(f"{family}-{model}", ALL)
+            yield _shipped(f"{family}-{model}")
         if family != "transport-drop":
             card = builtin.card(f"{family}-trees")
-            yield Row(_instance(card), card.task, "repaired trees", ALL, card.policy)
+            yield Row(_instance(card), card.task, "repaired trees", card.policy)
     for jigs in BELUGA_STEPS:
         for kind in ("trained", "repaired"):
-            yield Row(f"beluga-{jigs}-2", f"domain:beluga?size={jigs}-2", kind, ALL)
+            yield Row(f"beluga-{jigs}-2", f"domain:beluga?size={jigs}-2", kind)
 
 
-def _shipped(name: str, engines: tuple[str, ...]) -> Row:
+def _shipped(name: str) -> Row:
     card = builtin.card(name)
     kind = f"shipped {name.rpartition('-')[2]}"
-    return Row(_instance(card), card.task, kind, engines, card.policy)
+    return Row(_instance(card), card.task, kind, card.policy)
 
 
 def _instance(card: builtin.Card) -> str:
@@ -102,8 +101,8 @@ def _lines() -> Iterator[Row]:
     for model in ("trees", "network"):
         card = builtin.card(f"one-way-line-{model}")
         place = ("one-way-line-15-10-det", card.task)
-        yield Row(*place, f"shipped {model}", FEW, card.policy)
-        yield Row(*place, f"repaired {model}", FEW, card.policy)
+        yield Row(*place, f"shipped {model}", card.policy)
+        yield Row(*place, f"repaired {model}", card.policy)
     for size in SIZES:
         for family, variants in VARIANTS.items():
             for variant in variants:
@@ -115,6 +114,8 @@ def _kinds(family: str, size: str, variant: str) -> Iterator[str]:
     yield "careful"
     if size in REPAIRED_SIZES:
         yield "repaired"
+    if size == SIZES[0]:
+        yield "repaired noisy"
     if size == SIZES[0] or (family, size, variant) == ("one-way-line", "30-20", "icy-park"):
         yield "rough"
 
@@ -122,8 +123,7 @@ def _kinds(family: str, size: str, variant: str) -> Iterator[str]:
 def _sized(family: str, size: str, variant: str, kind: str) -> Row:
     packages, locations = size.split("-")
     task = f"domain:{family}?packages={packages}&locations={locations}&variant={variant}"
-    engines = ALL if size == SIZES[0] and kind == "careful" else FEW
-    return Row(f"{family}-{size}-{variant}", task, kind, engines)
+    return Row(f"{family}-{size}-{variant}", task, kind)
 
 
 # -- their policies ----------------------------------------------------------------------------
@@ -157,6 +157,10 @@ def _rough(task: surefoot.Task) -> surefoot.Policy:
 
 
 def _fitted(task: surefoot.Task) -> surefoot.Policy:
+    return imitation(task, runs=FITTED_RUNS, noise=0.0)
+
+
+def _noisy(task: surefoot.Task) -> surefoot.Policy:
     return imitation(task, runs=FITTED_RUNS, noise=NOISE)
 
 
@@ -179,7 +183,7 @@ def _repaired(row: Row, folder: Path) -> Path:
         return file
     task = surefoot.load_task(row.task)
     policy = surefoot.load_policy(_before_repair(row, folder), task)
-    found = surefoot.debug(task, policy, verify="auto", max_seconds=REPAIR_SECONDS, findings=0)
+    found = surefoot.debug(task, policy, max_seconds=REPAIR_SECONDS, **REPAIR)
     folder.mkdir(parents=True, exist_ok=True)
     surefoot.write_policy(found.policy, file)
     ended = {"outcome": found.outcome, "reason": found.reason, "seconds": found.seconds}
@@ -192,7 +196,9 @@ def _before_repair(row: Row, folder: Path) -> str:
         return row.builtin
     if row.instance.startswith("beluga"):
         return str(_kept(row, folder, "trained", _trained))
-    return str(_kept(row, folder, "noisy", _fitted))
+    if row.kind == "repaired noisy":
+        return str(_kept(row, folder, "noisy", _noisy))
+    return str(_kept(row, folder, "fitted", _fitted))
 
 
 def outcome_of(policy: str) -> str | None:

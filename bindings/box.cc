@@ -95,11 +95,11 @@ std::vector<Word> given_states(const CompiledTask& task, const nb::object& state
 nb::object verify_box(const CompiledTask& task, ScoredPolicy& policy, const nb::object& states,
                       const std::vector<ConstraintTuple>& constraints,
                       const std::vector<CutTuple>& cuts, std::uint32_t max_splits,
-                      std::uint32_t max_growth, bool grows, std::optional<std::uint64_t> max_steps,
+                      std::uint32_t max_growth, std::optional<std::uint64_t> max_steps,
                       double max_seconds, std::uint64_t max_bytes, const nb::object& progress) {
     const std::vector<Word> given = given_states(task, states);
     const std::vector<LinearBound> known = constraints_of(task.layout(), constraints);
-    const BoxOptions options{cuts_of(task.layout(), cuts), max_splits, max_growth, grows,
+    const BoxOptions options{cuts_of(task.layout(), cuts), max_splits, max_growth,
                              max_steps.value_or(~0ULL)};
     PythonBudget budget(max_seconds, max_bytes, ~std::uint64_t{0}, progress);
     const std::unique_ptr<BoxScores> scores = make_box_scores(task.layout(), policy);
@@ -295,8 +295,8 @@ void bind_box(nb::module_& module) {
              "images are real) or unsure (not even that is known), and an image is (edge, outcome, "
              "source, image), with edge None for single states.");
     module.def("verify_box", &verify_box, "task"_a, "policy"_a, "states"_a.none(), nb::kw_only(),
-               "constraints"_a, "cuts"_a, "max_splits"_a, "max_growth"_a, "grows"_a,
-               "max_steps"_a.none(), "max_seconds"_a, "max_bytes"_a, "progress"_a.none(),
+               "constraints"_a, "cuts"_a, "max_splits"_a, "max_growth"_a, "max_steps"_a.none(),
+               "max_seconds"_a, "max_bytes"_a, "progress"_a.none(),
                "Return boxes that no run of the policy leaves and none of which meets fail, or a "
                "failing run; None if the policy's scores cannot be bounded.");
 }

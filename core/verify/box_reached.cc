@@ -362,11 +362,16 @@ std::optional<std::pair<std::uint32_t, Box>> BoxReached::take_conflict() {
     return std::exchange(conflict_, std::nullopt);
 }
 
-std::uint32_t BoxReached::add_bad(std::uint32_t element, const Box& region, bool& is_new) {
-    Location& location = locations_[elements_[element].location];
-    for (std::uint32_t number : location.bad) {
+std::optional<std::uint32_t> BoxReached::bad_around(std::uint32_t element,
+                                                    const Box& region) const {
+    for (std::uint32_t number : locations_[elements_[element].location].bad) {
         if (bads_[number].contains(region)) return number;
     }
+    return std::nullopt;
+}
+
+std::uint32_t BoxReached::add_bad(std::uint32_t element, const Box& region, bool& is_new) {
+    Location& location = locations_[elements_[element].location];
     is_new |= !location.walls.contains(region);
     const auto made = static_cast<std::uint32_t>(bads_.size());
     bads_.push_back(region);

@@ -94,6 +94,9 @@ public:
     std::optional<Box> bad_met(const Box& box);
     // An element, made since somebody asked, whose hull had to meet bad states, and these states.
     std::optional<std::pair<std::uint32_t, Box>> take_conflict();
+    // The first bad box that contains a region of an element's location, if there is one.
+    std::optional<std::uint32_t> bad_around(std::uint32_t element, const Box& region) const;
+    const Box& bad(std::uint32_t number) const { return bads_[number]; }
     // Part of the element's hull is bad: number it. Sets `is_new` if that was not known.
     std::uint32_t add_bad(std::uint32_t element, const Box& region, bool& is_new);
     // The first bad box that contains this one and has a number below the given one.

@@ -1,5 +1,7 @@
 #include "verify/box_search.h"
 
+#include <map>
+
 #include "verify/box_reached.h"
 #include "verify/box_steps.h"
 
@@ -12,7 +14,7 @@ using Record = BoxReached::Record;
 constexpr std::uint32_t kMaxSplits = 1'000'000;
 constexpr double kThin = 0.5;               // a part of a range
 constexpr std::size_t kMaxFrames = 20'000;  // of one way back
-constexpr std::size_t kMaxTargets = 512;    // of one exploration
+constexpr std::size_t kMaxTargets = 128;    // of one exploration
 constexpr std::size_t kMaxGaps = 16;        // that one way back closes
 constexpr std::size_t kMaxResolve = 2'000;  // boxes looked at to find out what a step does
 
@@ -105,6 +107,7 @@ private:
     std::uint64_t depth_ = 0;  // of the parts at hand
     std::vector<Target> targets_;
     bool has_learned_ = false;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> followed_;  // by element, bad
     BoxResult result_;
 };
 
@@ -357,6 +360,7 @@ void BoxSearch::collect() {
 // Follow the targets back. Return whether something was learned; if not, the search is over.
 bool BoxSearch::refine() {
     has_learned_ = false;
+    followed_.clear();
     std::vector<std::pair<std::uint32_t, Box>> gaps;
     for (const Target& target : targets_) {
         if (!follow(target, gaps)) return false;
@@ -397,10 +401,20 @@ bool BoxSearch::follow(const Target& target, std::vector<std::pair<std::uint32_t
     return true;
 }
 
-// Go on with a frame, whose region is bad because it leads to that of the last one.
+// Go on with a frame, whose region is bad because it leads to that of the last one; unless others
+// have gone on from there.
 void BoxSearch::push(std::vector<Frame>& frames, Frame frame) {
-    if (options_.grows) grow(frame.element, frame.region);
-    frame.bad = reached_.add_bad(frame.element, frame.region, has_learned_);
+    std::optional<std::uint32_t> known = reached_.bad_around(frame.element, frame.region);
+    if (known) {
+        frame.region = reached_.bad(*known);
+    } else {
+        if (!task_.has_reals()) grow(frame.element, frame.region);
+        known = reached_.add_bad(frame.element, frame.region, has_learned_);
+    }
+    frame.bad = *known;
+    std::uint64_t& until = followed_[{frame.element, frame.bad}];
+    if (until >= frame.time) return;
+    until = frame.time;
     frames.push_back(std::move(frame));
 }
 

@@ -28,7 +28,6 @@ struct BoxOptions {
     std::vector<Cut> cuts;            // everywhere, from the beginning
     std::uint32_t max_splits = 0;     // of a hull before steps may be coarse
     std::uint32_t max_growth = 0;     // how often a hull grows before steps into it may be coarse
-    bool grows = false;               // bad boxes are made as large as they can be shown to be
     std::uint64_t max_steps = ~0ULL;  // from the start; more are not looked at
 };
 

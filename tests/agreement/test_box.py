@@ -41,10 +41,9 @@ PLANTED = 200
 KINDS = ("trees", "network", "corrected")
 DEGREES = {
     "as it is": None,
-    "exact": (Try(ALWAYS, ALWAYS, False, 1.0),),
-    "growing": (Try(ALWAYS, 50, True, 1.0),),
-    "some": (Try(12, 10, False, 1.0),),
-    "coarse": (Try(0, 0, False, 1.0),),
+    "exact": (Try(ALWAYS, ALWAYS, 1.0),),
+    "some": (Try(12, 10, 1.0),),
+    "coarse": (Try(0, 0, 1.0),),
 }
 
 

@@ -26,7 +26,7 @@ FUZZ_RUNS = 1_000
 FUZZ_SECONDS, FUZZ_SHARE = 1.0, 0.02
 FUZZ_LOOKAHEAD = 10  # steps: more takes too long where many states are near
 BOX_SECONDS, BOX_SHARE = 10.0, 0.4
-SHORT_SECONDS = 3.0  # where it is not trees: mostly it decides in less, or not at all
+SHORT_SECONDS = 3.0  # mostly it decides in less, networks at least; or not in ten seconds either
 EXPLICIT_SHARE = 0.5
 RACE_SHARE = 0.7  # the rest is for boxes that are cut as IC3 has blocked them
 FED_SHARE = 0.5
@@ -190,12 +190,8 @@ class _Portfolio:
         )
 
     def _box(self) -> VerifyResult | None:
-        """Look at boxes; not for long at those of networks, where a search through all states may
-        decide next.
-        """
-        is_short = not isinstance(self.job.policy.model, Trees) and self._is_within_reach()
-        most = SHORT_SECONDS if is_short else BOX_SECONDS
-        seconds = _rounded(min(most, BOX_SHARE * self.left))
+        """Look at boxes."""
+        seconds = _rounded(min(self._box_seconds(), BOX_SHARE * self.left))
         if not seconds:
             return None
         try:
@@ -209,6 +205,16 @@ class _Portfolio:
             self._report("box", "unknown", 0.0, error.message)
             self.error = error
         return None
+
+    def _box_seconds(self) -> float:
+        """Return how long to look at boxes: not for long where a search through all states may
+        decide next, unless that takes long, too, and the policy is trees.
+        """
+        if not self._is_within_reach():
+            return BOX_SECONDS
+        if not isinstance(self.job.policy.model, Trees):
+            return SHORT_SECONDS
+        return min(max(SHORT_SECONDS, self._guessed_seconds() / 2), BOX_SECONDS)
 
     def _explicit(self) -> VerifyResult | None:
         """Look at what is reachable, unless there are too many start states: then from a sample."""

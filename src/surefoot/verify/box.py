@@ -28,20 +28,18 @@ class Try(NamedTuple):
 
     splits: int  # of hulls before steps may be coarse
     growth: int  # of hulls before steps into them may be
-    grows: bool  # regions that are known to be bad are made as large as possible
     seconds: float
 
 
 TRIES = (
-    Try(ALWAYS, 50, False, 1.0),
-    Try(ALWAYS, 50, True, 4.0),
-    Try(12, 10, False, 1.0),
-    Try(2, 0, False, 1.0),
+    Try(ALWAYS, 50, 4.0),
+    Try(12, 10, 1.0),
+    Try(2, 0, 1.0),
 )
 LONGER = 4  # times, when all have been tried
 GRIDS = (1, 4, 8, 16, 32, 64, 128)  # parts of the range of each real variable
 MAX_GRID = 20_000  # places of a grid
-ON_GRIDS = Try(4, ALWAYS, False, math.inf)
+ON_GRIDS = Try(4, ALWAYS, math.inf)
 BOUNDS = (
     0,
     1,
@@ -136,7 +134,6 @@ class _Boxes:
             cuts=self.cuts,
             max_splits=how_now.splits,
             max_growth=how_now.growth,
-            grows=how_now.grows,
             max_steps=how.max_steps if max_steps is None else max_steps,
             max_seconds=seconds,
             max_bytes=how.max_bytes,

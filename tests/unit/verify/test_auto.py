@@ -10,7 +10,7 @@ import pytest
 
 from surefoot import Description, InputError, PythonTask, Unsupported, load_task
 from surefoot.policies import as_policy
-from surefoot.policies.models import Trees
+from surefoot.policies.models import Layer, Network, Trees
 from surefoot.results import EngineReport, VerifyResult
 from surefoot.verify import METHODS, auto, verify
 from surefoot.verify.auto import count_starts
@@ -156,6 +156,16 @@ def test_box_gets_ten_seconds_or_a_part_of_a_small_budget(engines, budget, most)
 
 def test_box_gets_less_where_a_search_may_decide(engines):
     verify(*wide())
+    assert ("box", 3.0) in engines.asked
+
+
+def test_box_gets_more_for_trees_where_a_search_takes_long(engines, monkeypatch):
+    monkeypatch.setattr(auto, "STATES_PER_SECOND", MANY / 6)
+    task, policy = wide()
+    verify(task, policy)
+    assert ("box", 6.0) in engines.asked
+    network = Network((Layer(np.zeros((2, 2)), np.array([1.0, 0.0]), "linear"),), "float32")
+    verify(task, as_policy(network, task))
     assert ("box", 3.0) in engines.asked
 
 
