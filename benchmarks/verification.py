@@ -8,7 +8,8 @@ its largest child is added. Seconds are those of the engine, without loading tas
 without the certificate, which comes from a second run. ``explicit`` is not asked where there are
 more than ``--explicit-starts`` start states. Then: how much faster ``box`` is than ``explicit`` in
 the same run, and which claims hold. Policies are made where they are missing, some of them in
-minutes, and kept below ``--keep``.
+minutes, and kept below ``--keep``. A whole run takes hours: rows that are in the file of ``--json``
+already are not measured again.
 """
 
 from __future__ import annotations
@@ -312,20 +313,41 @@ def main() -> None:
     parser.add_argument("--explicit-starts", type=int, default=12_000_000)
     parser.add_argument("--keep", type=Path, default=Path("build") / "verification")
     parser.add_argument("--markdown", type=Path, help="a file for table and claims")
-    parser.add_argument("--json", type=Path, help="a file for everything that was measured")
+    parser.add_argument(
+        "--json",
+        type=Path,
+        help="a file for everything that was measured, and what is known from it",
+    )
     parser.add_argument("--one", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.one is not None:
         print(json.dumps(asdict(run_one(json.loads(args.one)))))
         return
     lines = []
+    known = read(args.json)
     print("  ".join(head(args.engines)), f"  ({os.cpu_count()} processors)")
     for row in rows():
         if not args.only or any(part in row.name for part in args.only):
-            lines.append(line_of(row, args))
+            lines.append(known.get(row.name) or line_of(row, args))
             show(lines[-1], args.engines)
             write(lines, args)
     print("\n".join(claims(lines)))
+
+
+def read(file: Path | None) -> dict[str, Line]:
+    """Return what an earlier run has measured, by the names of the rows."""
+    if file is None or not file.exists():
+        return {}
+    lines = [
+        Line(
+            Row(**one["row"]),
+            one["starts"],
+            one["ended"],
+            {engine: Measured(**found) for engine, found in one["found"].items()},
+        )
+        for one in json.loads(file.read_text())
+    ]
+    return {one.row.name: one for one in lines}
 
 
 def write(lines: list[Line], args: argparse.Namespace) -> None:

@@ -270,7 +270,9 @@ void TreeScores::measure_scale() {
     const double unit = trees_.has_float_sums() ? 0x1p-23 : 0x1p-52;
     const double limit = trees_.has_float_sums() ? std::numeric_limits<float>::max()
                                                  : std::numeric_limits<double>::max();
-    is_moderate_ = 2 * (additions * total + largest) < limit;
+    const auto is_finite = [](double value) { return std::isfinite(value); };
+    is_moderate_ = std::all_of(trees_.values().begin(), trees_.values().end(), is_finite) &&
+                   2 * (additions * total + largest) / std::min(trees_.divide_by(), 1.0) < limit;
     rounding_ = 4 * additions * unit * (additions * total + largest) / trees_.divide_by();
     constexpr int kMaxBits = 100;
     has_scale_ = least <= most && most - least < kMaxBits;
