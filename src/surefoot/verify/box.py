@@ -32,7 +32,7 @@ class Try(NamedTuple):
 
 
 TRIES = (
-    Try(ALWAYS, 50, 4.0),
+    Try(ALWAYS, 50, 8.0),
     Try(12, 10, 1.0),
     Try(2, 0, 1.0),
 )
