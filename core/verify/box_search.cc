@@ -451,7 +451,6 @@ bool BoxSearch::is_surely_bad(std::uint32_t at, Box box) {
     bool raises = false;
     const Truth fails = task_.is_fail(box, raises);
     if (raises || fails != Truth::no) return fails == Truth::yes && !raises;
-    if (task_.is_goal(box, raises) != Truth::no || raises) return false;
     steps_.look(box, reached_.edges_of(at));
     steps_.find_images();
     return leads_to_bad(at);
