@@ -330,7 +330,7 @@ def main() -> None:
         if not args.only or any(part in row.name for part in args.only):
             lines.append(known.get(row.name) or line_of(row, args))
             show(lines[-1], args.engines)
-            write(lines, args)
+            write(lines, known, args)
     print("\n".join(claims(lines)))
 
 
@@ -350,10 +350,11 @@ def read(file: Path | None) -> dict[str, Line]:
     return {one.row.name: one for one in lines}
 
 
-def write(lines: list[Line], args: argparse.Namespace) -> None:
-    """Write what is known so far to the files that were asked for."""
+def write(lines: list[Line], known: dict[str, Line], args: argparse.Namespace) -> None:
+    """Write what is known so far to the files that were asked for; rows of earlier runs stay."""
     if args.json is not None:
-        args.json.write_text(json.dumps([asdict(one) for one in lines], indent=1))
+        every = {**known, **{one.row.name: one for one in lines}}
+        args.json.write_text(json.dumps([asdict(one) for one in every.values()], indent=1))
     if args.markdown is not None:
         args.markdown.write_text(markdown(lines, args.engines, [*claims(lines), PAPERS]))
 
