@@ -269,8 +269,7 @@ class DebugOptions(BudgetOptions):
     bias: str = "greedy"
     """how fuzzing picks an outcome: uniform, greedy or weighted"""
     lookahead: int | None = None
-    """how many steps fuzzing looks ahead; if not given, until 3,000 states are seen, or 10 steps on
-    real numbers"""
+    """steps to look ahead; if not given, 10 on real numbers, else until 3,000 states are seen"""
     max_steps: int = 1_000
     """cut a run after this many steps"""
     method: str = "minimal"
