@@ -77,6 +77,7 @@ nb::dict to_dict(const BoxTask& boxes, const BoxResult& found) {
             nb::make_tuple(to_bytes(found.run->states.data(), found.run->states.size()), actions);
         result["failing_starts"] = to_list(layout, *found.failing_starts);
     }
+    result["bad_states"] = to_bytes(found.bad_states.data(), found.bad_states.size());
     result["reached"] = found.reached;
     result["depth"] = found.depth;
     result["refinements"] = found.refinements;
@@ -96,11 +97,13 @@ nb::object verify_box(const CompiledTask& task, ScoredPolicy& policy, const nb::
                       const std::vector<ConstraintTuple>& constraints,
                       const std::vector<CutTuple>& cuts, std::uint32_t max_splits,
                       std::uint32_t max_growth, std::optional<std::uint64_t> max_steps,
+                      std::optional<std::uint64_t> max_visited, std::size_t max_bad_states,
                       double max_seconds, std::uint64_t max_bytes, const nb::object& progress) {
     const std::vector<Word> given = given_states(task, states);
     const std::vector<LinearBound> known = constraints_of(task.layout(), constraints);
-    const BoxOptions options{cuts_of(task.layout(), cuts), max_splits, max_growth,
-                             max_steps.value_or(~0ULL)};
+    const BoxOptions options{
+        cuts_of(task.layout(), cuts), max_splits,    max_growth, max_steps.value_or(~0ULL),
+        max_visited.value_or(~0ULL),  max_bad_states};
     PythonBudget budget(max_seconds, max_bytes, ~std::uint64_t{0}, progress);
     const std::unique_ptr<BoxScores> scores = make_box_scores(task.layout(), policy);
     if (!scores) return nb::none();
@@ -294,11 +297,14 @@ void bind_box(nb::module_& module) {
              "step (the same action everywhere; None: silent ones, or none), coarse (some of the "
              "images are real) or unsure (not even that is known), and an image is (edge, outcome, "
              "source, image), with edge None for single states.");
-    module.def("verify_box", &verify_box, "task"_a, "policy"_a, "states"_a.none(), nb::kw_only(),
-               "constraints"_a, "cuts"_a, "max_splits"_a, "max_growth"_a, "max_steps"_a.none(),
-               "max_seconds"_a, "max_bytes"_a, "progress"_a.none(),
-               "Return boxes that no run of the policy leaves and none of which meets fail, or a "
-               "failing run; None if the policy's scores cannot be bounded.");
+    module.def(
+        "verify_box", &verify_box, "task"_a, "policy"_a, "states"_a.none(), nb::kw_only(),
+        "constraints"_a, "cuts"_a, "max_splits"_a, "max_growth"_a, "max_steps"_a.none(),
+        "max_visited"_a.none(), "max_bad_states"_a, "max_seconds"_a, "max_bytes"_a,
+        "progress"_a.none(),
+        "Return boxes that no run of the policy leaves and none of which meets fail, or a "
+        "failing run; None if the policy's scores cannot be bounded. If it is neither, then up to "
+        "`max_bad_states` states from which runs fail, though perhaps no run comes there.");
 }
 
 }  // namespace surefoot

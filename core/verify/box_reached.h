@@ -97,6 +97,7 @@ public:
     // The first bad box that contains a region of an element's location, if there is one.
     std::optional<std::uint32_t> bad_around(std::uint32_t element, const Box& region) const;
     const Box& bad(std::uint32_t number) const { return bads_[number]; }
+    std::uint32_t num_bad() const { return static_cast<std::uint32_t>(bads_.size()); }
     // Part of the element's hull is bad: number it. Sets `is_new` if that was not known.
     std::uint32_t add_bad(std::uint32_t element, const Box& region, bool& is_new);
     // The first bad box that contains this one and has a number below the given one.

@@ -60,7 +60,9 @@ public:
         }
         result_.depth = reached_.depth();
         result_.reached = reached_.size();
-        if (targets_.empty() && result_.stopped == StopReason::none) collect();
+        const bool is_closed = targets_.empty() && result_.stopped == StopReason::none;
+        if (is_closed) collect();
+        if (!is_closed && !result_.run) draw_bad_states();
         return std::move(result_);
     }
 
@@ -82,6 +84,7 @@ private:
     void note_rounding();
     void split(const Part& part, const Cut& cut, std::vector<Part>& open);
     void collect();
+    void draw_bad_states();
 
     bool refine();
     bool follow(const Target& target, std::vector<std::pair<std::uint32_t, Box>>& gaps);
@@ -142,7 +145,8 @@ bool BoxSearch::is_stopped() {
     const Progress progress{reached_.size(), result_.refinements, reached_.depth(),
                             reached_.bytes(), 0};
     result_.stopped = budget_.poll(progress);
-    if (reached_.is_overwhelmed()) result_.stopped = StopReason::states;
+    const bool is_enough = result_.visited >= options_.max_visited;
+    if (is_enough || reached_.is_overwhelmed()) result_.stopped = StopReason::states;
     return result_.stopped != StopReason::none;
 }
 
@@ -353,6 +357,18 @@ void BoxSearch::split(const Part& part, const Cut& cut, std::vector<Part>& open)
 
 void BoxSearch::collect() {
     for (std::uint32_t e = 0; e < reached_.size(); ++e) result_.boxes.push_back(reached_[e].hull);
+}
+
+// A state of each bad region, of the latest first.
+void BoxSearch::draw_bad_states() {
+    std::size_t drawn = 0;
+    for (std::uint32_t bad = reached_.num_bad(); bad > 0 && drawn < options_.max_bad_states;) {
+        Random random(0, --bad);
+        const auto state = task_.draw_state(reached_.bad(bad), random);
+        if (!state) continue;
+        ++drawn;
+        result_.bad_states.insert(result_.bad_states.end(), state->begin(), state->end());
+    }
 }
 
 // -- the way back -------------------------------------------------------------------------------

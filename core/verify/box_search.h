@@ -25,18 +25,21 @@
 namespace surefoot {
 
 struct BoxOptions {
-    std::vector<Cut> cuts;            // everywhere, from the beginning
-    std::uint32_t max_splits = 0;     // of a hull before steps may be coarse
-    std::uint32_t max_growth = 0;     // how often a hull grows before steps into it may be coarse
-    std::uint64_t max_steps = ~0ULL;  // from the start; more are not looked at
+    std::vector<Cut> cuts;              // everywhere, from the beginning
+    std::uint32_t max_splits = 0;       // of a hull before steps may be coarse
+    std::uint32_t max_growth = 0;       // how often a hull grows before steps into it may be coarse
+    std::uint64_t max_steps = ~0ULL;    // from the start; more are not looked at
+    std::uint64_t max_visited = ~0ULL;  // boxes to look at
+    std::size_t max_bad_states = 0;     // to draw if nothing is decided
 };
 
 struct BoxResult {
     std::optional<FailingRun> run;
     std::optional<Box> failing_starts;
     std::vector<Box> boxes;
-    std::uint64_t reached = 0;  // boxes, when the search ended
-    std::uint64_t depth = 0;    // the most steps to one of them
+    std::vector<Word> bad_states;  // states from which runs fail, if runs come there at all
+    std::uint64_t reached = 0;     // boxes, when the search ended
+    std::uint64_t depth = 0;       // the most steps to one of them
     std::uint64_t refinements = 0;
     std::uint64_t visited = 0;   // boxes looked at
     std::uint64_t rounding = 0;  // decided boxes in which exact sums could decide otherwise

@@ -359,6 +359,21 @@ std::optional<std::vector<Word>> BoxTask::search_start(const Box& from, std::siz
     return std::nullopt;
 }
 
+std::optional<std::vector<Word>> BoxTask::draw_state(Box box, Random& random) const {
+    constexpr std::uint64_t kMaxWidth = std::uint64_t{1} << 62;
+    if (!tighten(box)) return std::nullopt;
+    const std::uint64_t variables = layout().num_variables();
+    const std::uint64_t first = random.below(variables);
+    for (std::uint64_t i = 0; i < variables; ++i) {
+        const std::uint64_t v = (first + i) % variables;
+        if (box.width(v) > kMaxWidth) return std::nullopt;
+        const auto above = static_cast<Key>(random.below(box.width(v) + 1));
+        box.lo[v] = box.hi[v] = box.lo[v] + above;
+        if (!tighten(box)) return std::nullopt;
+    }
+    return state_of(box);
+}
+
 Box BoxTask::box_of(const Word* state) const {
     Box box = bounds_;
     for (std::size_t v = 0; v < layout().num_variables(); ++v)

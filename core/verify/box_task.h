@@ -12,6 +12,7 @@
 
 #include <span>
 
+#include "base/random.h"
 #include "task/compiled_task.h"
 #include "verify/formula.h"
 
@@ -77,6 +78,10 @@ public:
     std::optional<std::vector<Word>> start_in(const Box& box);
     // Whether there is surely no start state in the box. Then it is cut from the start boxes.
     bool rule_out_start(const Box& box);
+
+    // A state in the box that the constraints admit, if one is found. None is much more likely
+    // than others.
+    std::optional<std::vector<Word>> draw_state(Box box, Random& random) const;
 
     Box box_of(const Word* state) const;
     std::vector<Word> state_of(const Box& point) const;

@@ -316,9 +316,9 @@ class Boxes:
         Return the box in parts: (what, box, action, images), where `what` is fail, goal, step (the same action everywhere; None: silent ones, or none), coarse (some of the images are real) or unsure (not even that is known), and an image is (edge, outcome, source, image), with edge None for single states.
         """
 
-def verify_box(task: CompiledTask, policy: ScoredPolicy, states: object | None, *, constraints: Sequence[tuple[Sequence[tuple[int, int]], int, int]], cuts: Sequence[tuple[int, float]], max_splits: int, max_growth: int, max_steps: int | None, max_seconds: float, max_bytes: int, progress: object | None) -> object:
+def verify_box(task: CompiledTask, policy: ScoredPolicy, states: object | None, *, constraints: Sequence[tuple[Sequence[tuple[int, int]], int, int]], cuts: Sequence[tuple[int, float]], max_splits: int, max_growth: int, max_steps: int | None, max_visited: int | None, max_bad_states: int, max_seconds: float, max_bytes: int, progress: object | None) -> object:
     """
-    Return boxes that no run of the policy leaves and none of which meets fail, or a failing run; None if the policy's scores cannot be bounded.
+    Return boxes that no run of the policy leaves and none of which meets fail, or a failing run; None if the policy's scores cannot be bounded. If it is neither, then up to `max_bad_states` states from which runs fail, though perhaps no run comes there.
     """
 
 class NetworkBounds:

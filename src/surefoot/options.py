@@ -286,6 +286,8 @@ class DebugOptions(BudgetOptions):
     """give up a question about the safety of a state after this many seconds"""
     verify: str = "auto"
     """how to verify the repaired policy: auto, box, predicates, ic3, explicit, or none"""
+    precautions: int = 8
+    """how many repairs may be of decisions that no run came to, so that the rest can be proved"""
     findings: int = 10
     """how many faults of each iteration to keep with their certificates, the smallest first"""
     check_seconds: float = 30.0

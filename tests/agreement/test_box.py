@@ -30,9 +30,11 @@ from tests.support.tree_policies import (
 from tests.support.wide_tasks import wide_policy, wide_task
 
 from surefoot import InputError, SurefootError, _core, load_task, verify
+from surefoot.evaluate import CAN, CANNOT, may_fail
 from surefoot.policies import as_policy
 from surefoot.tasks.expressions import variable
-from surefoot.verify.box import ALWAYS, START_ERROR, Try
+from surefoot.tasks.task import split_states
+from surefoot.verify.box import ALWAYS, START_ERROR, Try, find_bad_states
 from surefoot.verify.constraints import core_constraints
 
 TASKS = int(os.environ.get("SUREFOOT_BOX_TASKS", "160"))
@@ -126,6 +128,32 @@ def test_small_tasks(degree):
     seen = compare_all(small_cases(range(TASKS)))
     assert seen["safe", "safe"] > TASKS // 10 and seen["unsafe", "unsafe"] > TASKS // 10, seen
     assert seen["error", "error"] > 0, seen
+
+
+def may_it_fail(policy, state):
+    """Return whether runs from a packed state may fail, or the code of the error."""
+    try:
+        return may_fail(policy, [state], max_seconds=60, max_bytes=1 << 30, max_states=10**6)[0]
+    except InputError as error:
+        return error.code
+
+
+@pytest.mark.fuzz
+def test_runs_fail_from_bad_states():
+    """Whatever boxes cannot rule out after some of them: a run from there fails, or is an error."""
+    seen = Counter()
+    seeds = range(TASKS)
+    for name, task, policy in itertools.chain(small_cases(seeds), wide_cases(seeds)):
+        for max_boxes in (10, 30, 100, 300, 1_000):
+            how = {"max_boxes": max_boxes, "max_states": 20, "max_seconds": 60}
+            try:
+                found = find_bad_states(task, policy, **how)
+            except InputError:
+                continue
+            for state in split_states(found, task.core.words):
+                seen[may_it_fail(policy, state)] += 1
+                assert not seen[CANNOT], name
+    assert seen[CAN] > TASKS // 5, seen
 
 
 @pytest.mark.fuzz

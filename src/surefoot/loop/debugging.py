@@ -11,6 +11,7 @@ from surefoot.findings import run_from
 from surefoot.loop import stages
 from surefoot.loop.known import KnownFault, read_known
 from surefoot.loop.lines import evaluation_of, failing_starts_of, iterations_of
+from surefoot.loop.precautions import are_possible, precautions
 from surefoot.loop.stages import Analysis, Made, Stage
 from surefoot.loop.starts import Bounds, Starts, make_starts, more_starts, starts_within
 from surefoot.loop.store import Line, Store
@@ -72,6 +73,7 @@ class Loop:
     _policies: dict[int, str] = field(default_factory=dict)  # of rounds, where they are
     _unsafe_runs: dict[int, int] = field(default_factory=dict)  # of policies, by the same number
     _keep: list[Any] | None = None
+    _precautions: int = 0  # repairs so far
 
     def run(self) -> Ended:
         """Return how the loop ends."""
@@ -177,6 +179,9 @@ class Loop:
         found = self._look(policy, starts)
         if not _is_new(found):
             self._check_settled(found)
+            careful = self._with_precautions(policy, starts)
+            if careful is not None:
+                return careful
             runs, bounds = self._failing_runs(policy)
             found = self._look_at(policy, runs, starts, bounds)
             if not _is_new(found):
@@ -227,6 +232,32 @@ class Loop:
         )
         self._keep_faults(line)
         return line
+
+    def _with_precautions(self, policy: Policy, starts: Starts) -> Policy | None:
+        """Return a policy that is easier to verify; None if verification comes next."""
+        is_over = self._precautions >= self.options.precautions
+        is_over |= self._number > self.options.iterations
+        if is_over or not are_possible(policy, starts, self.options):
+            return None
+        line = self._stage(
+            "faults",
+            "looking where boxes get stuck",
+            lambda stage: precautions(policy, self._analysis(policy, stage)),
+            iteration=self._number,
+            **{"from": "boxes"},
+        )
+        self._keep_faults(line)
+        if not _is_new(line):
+            return None
+        self._precautions += 1
+        try:
+            repaired = self._repaired(policy)
+        except _End:  # it works without them, too
+            self._precautions = self.options.precautions
+            self._suspects = [one for one in self._suspects if one.iteration != self._number]
+            return None
+        self._tell_round()
+        return repaired
 
     def _analysis(self, policy: Policy, stage: Stage) -> Analysis:
         seen = frozenset(fault.key for fault in (*self._faults, *self._suspects))

@@ -2,7 +2,7 @@
 
 * ``begin``: the start states. ``before``, ``after``: an evaluation
 * ``faults``: what fuzzing and the fault analysis found in a round, or the analysis of the run that
-  verification found (``from`` is ``fuzz`` or ``verify``)
+  verification found, or of where boxes get stuck (``from`` is ``fuzz``, ``verify`` or ``boxes``)
 * ``repair``: where the repaired policy is, and what was changed. ``verify``: a verdict
 * ``end``: no more rounds, why, and which policy is the best. ``result``: the last line
 

@@ -155,6 +155,39 @@ class Analysis:
         content["seconds"] = {"fuzz": spent, **content["seconds"]}
         return content, files
 
+    def of_bad_states(self, result: FuzzResult | None) -> Made:
+        """Look at failing runs from states of which nobody knows whether runs come there. Faults on
+        them are no faults of runs from start states: they are suspects.
+        """
+        begin = time.perf_counter()
+        failing = () if result is None else result.failing
+        spent = 0.0 if result is None else result.seconds
+        runs = sorted(failing, key=lambda run: (run.steps, run.run))
+        found, _ = self._faults(runs, self.stage.left_seconds - spent)
+        new = [
+            known(fault, self.iteration)
+            for fault in found.faults
+            if (fault.state, fault.action) not in self.seen
+        ]
+        name = self._written("suspects", new)
+        content = {
+            "iteration": self.iteration,
+            "from": "boxes",
+            "runs": 0 if result is None else result.asked,
+            "unsafe_runs": len(runs),
+            "is_cut": False,
+            "new_faults": 0,
+            "unavoidable": 0,
+            "undecided": 0,
+            "why_undecided": None,
+            "faults": None,
+            "findings": [],
+            "new_suspects": len(new),
+            "suspects": name,
+            "seconds": {"fuzz": spent, "faults": time.perf_counter() - begin},
+        }
+        return content, [] if name is None else [name]
+
     def _analysed(
         self, runs: Sequence[Run], seconds: float, *, counted_runs: int | None = None
     ) -> Made:

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 from surefoot import _core
 from surefoot.errors import InputError, OutOfBudget
-from surefoot.options import SimulateOptions
+from surefoot.options import SimulateOptions, VerifyOptions
+from surefoot.policies import Policy
 from surefoot.policies.decisions import ask_core
 from surefoot.results import VerifyResult, counted
 from surefoot.simulate import simulate
@@ -72,6 +73,18 @@ def verify_box(job: Job) -> VerifyResult:
     return _Boxes(job, job.task).run()
 
 
+def find_bad_states(
+    task: Task, policy: Policy, *, max_boxes: int, max_states: int, max_seconds: float
+) -> bytes:
+    """Return packed states from which runs of the policy fail, and of which boxes cannot tell soon
+    whether runs come there; none if boxes decide.
+
+    Which these are depends on ``max_boxes``, the boxes to look at, and not on how fast that is.
+    """
+    how = VerifyOptions(method=METHOD, max_seconds=max_seconds)
+    return _Boxes(Job(task, policy, how, None, False), task).bad_states(max_boxes, max_states)
+
+
 class _Boxes:
     def __init__(self, job: Job, task: Task) -> None:
         self.job = job
@@ -119,10 +132,25 @@ class _Boxes:
             covered = steps
         return covered
 
+    def bad_states(self, max_boxes: int, max_states: int) -> bytes:
+        """Return what boxes have not ruled out after so many of them."""
+        found = self._ask(
+            TRIES[0], self._seconds_left(), max_visited=max_boxes, max_bad_states=max_states
+        )
+        return bytes(found["bad_states"])
+
     def _seconds_left(self) -> float:
         return max(self.job.options.max_seconds - (time.perf_counter() - self.begin), 0.0)
 
-    def _ask(self, how_now: Try, seconds: float, *, max_steps: int | None = None) -> dict[str, Any]:
+    def _ask(
+        self,
+        how_now: Try,
+        seconds: float,
+        *,
+        max_steps: int | None = None,
+        max_visited: int | None = None,
+        max_bad_states: int = 0,
+    ) -> dict[str, Any]:
         how = self.job.options
         found: dict[str, Any] = ask_core(
             self.task,
@@ -135,6 +163,8 @@ class _Boxes:
             max_splits=how_now.splits,
             max_growth=how_now.growth,
             max_steps=how.max_steps if max_steps is None else max_steps,
+            max_visited=max_visited,
+            max_bad_states=max_bad_states,
             max_seconds=seconds,
             max_bytes=how.max_bytes,
             progress=self.job.progress,

@@ -1,0 +1,69 @@
+"""Precautions: repairs of decisions that no run came to, without which nothing can be proved.
+
+A policy that never fails may still decide badly in states that its runs just do not come to. To
+prove that, boxes must tell these states from all others, one by one. It takes much less to repair
+the decisions there: what is safe everywhere is easily seen to be safe.
+"""
+
+from __future__ import annotations
+
+import time
+
+from surefoot.errors import InputError, Unsupported
+from surefoot.loop.stages import MAX_CERTIFICATE_STATES, Analysis, Made, Stage, fuzzed
+from surefoot.loop.starts import Starts
+from surefoot.options import DebugOptions
+from surefoot.policies import Policy
+from surefoot.policies.models import Trees
+from surefoot.tasks.task import Task, split_states
+from surefoot.verify.auto import REACHED_PER_START, count_starts
+from surefoot.verify.box import find_bad_states
+
+METHODS = ("auto", "box")
+MAX_BOXES = 400_000  # to look at: some seconds
+MAX_SECONDS = 60.0  # where that takes longer
+MAX_STATES = 2_000
+LEAST_SHARE = 0.2  # of all time that must be left: a verdict may take long, too
+
+
+def are_possible(policy: Policy, starts: Starts, options: DebugOptions) -> bool:
+    """Return whether it may be worth while to look where boxes get stuck with policies like this.
+
+    Networks are left alone: boxes seldom get as far with them, and to repair so much takes long.
+    """
+    task = policy.task
+    if starts.are_all or options.verify not in METHODS or not isinstance(task, Task):
+        return False
+    has_real = any(variable.type == "real" for variable in task.variables)
+    return isinstance(policy.model, Trees) and not has_real
+
+
+def precautions(policy: Policy, analysis: Analysis) -> Made:
+    """Look for decisions that lead to fail in states that boxes cannot rule out."""
+    begin = time.perf_counter()
+    stage = analysis.stage
+    states = list(dict.fromkeys(split_states(_stuck(policy, stage), policy.task.core.words)))
+    seconds = time.perf_counter() - begin
+    content, files = analysis.of_bad_states(fuzzed(policy, states, stage) if states else None)
+    content["seconds"] = {"verify": seconds, **content["seconds"]}
+    return content, files
+
+
+def _stuck(policy: Policy, stage: Stage) -> bytes:
+    """Return packed states that boxes cannot rule out; none if all states can be listed, or if
+    there is little time left.
+    """
+    task, how = policy.task, stage.options
+    assert isinstance(task, Task)
+    if stage.left_seconds < LEAST_SHARE * how.max_seconds:
+        return b""
+    count = count_starts(task) if how.verify == "auto" else None
+    if count is not None and count * REACHED_PER_START <= MAX_CERTIFICATE_STATES:
+        return b""
+    seconds = min(MAX_SECONDS, stage.left_seconds - LEAST_SHARE * how.max_seconds)
+    try:
+        return find_bad_states(
+            task, policy, max_boxes=MAX_BOXES, max_states=MAX_STATES, max_seconds=seconds
+        )
+    except (InputError, Unsupported):
+        return b""  # verification will say why
