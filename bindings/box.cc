@@ -303,8 +303,8 @@ void bind_box(nb::module_& module) {
         "max_visited"_a.none(), "max_bad_states"_a, "max_seconds"_a, "max_bytes"_a,
         "progress"_a.none(),
         "Return boxes that no run of the policy leaves and none of which meets fail, or a "
-        "failing run; None if the policy's scores cannot be bounded. If it is neither, then up to "
-        "`max_bad_states` states from which runs fail, though perhaps no run comes there.");
+        "failing run; None if the policy's scores cannot be bounded. If nothing is proved, also up "
+        "to `max_bad_states` states from which runs fail, though perhaps no run comes there.");
 }
 
 }  // namespace surefoot

@@ -61,8 +61,10 @@ public:
         result_.depth = reached_.depth();
         result_.reached = reached_.size();
         const bool is_closed = targets_.empty() && result_.stopped == StopReason::none;
-        if (is_closed) collect();
-        if (!is_closed && !result_.run) draw_bad_states();
+        if (is_closed)
+            collect();
+        else
+            draw_bad_states();
         return std::move(result_);
     }
 

@@ -30,7 +30,7 @@ struct BoxOptions {
     std::uint32_t max_growth = 0;       // how often a hull grows before steps into it may be coarse
     std::uint64_t max_steps = ~0ULL;    // from the start; more are not looked at
     std::uint64_t max_visited = ~0ULL;  // boxes to look at
-    std::size_t max_bad_states = 0;     // to draw if nothing is decided
+    std::size_t max_bad_states = 0;     // to draw if nothing is proved
 };
 
 struct BoxResult {

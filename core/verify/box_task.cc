@@ -363,7 +363,7 @@ std::optional<std::vector<Word>> BoxTask::draw_state(Box box, Random& random) co
     constexpr std::uint64_t kMaxWidth = std::uint64_t{1} << 62;
     if (!tighten(box)) return std::nullopt;
     const std::uint64_t variables = layout().num_variables();
-    const std::uint64_t first = random.below(variables);
+    const std::uint64_t first = variables == 0 ? 0 : random.below(variables);
     for (std::uint64_t i = 0; i < variables; ++i) {
         const std::uint64_t v = (first + i) % variables;
         if (box.width(v) > kMaxWidth) return std::nullopt;

@@ -318,7 +318,7 @@ class Boxes:
 
 def verify_box(task: CompiledTask, policy: ScoredPolicy, states: object | None, *, constraints: Sequence[tuple[Sequence[tuple[int, int]], int, int]], cuts: Sequence[tuple[int, float]], max_splits: int, max_growth: int, max_steps: int | None, max_visited: int | None, max_bad_states: int, max_seconds: float, max_bytes: int, progress: object | None) -> object:
     """
-    Return boxes that no run of the policy leaves and none of which meets fail, or a failing run; None if the policy's scores cannot be bounded. If it is neither, then up to `max_bad_states` states from which runs fail, though perhaps no run comes there.
+    Return boxes that no run of the policy leaves and none of which meets fail, or a failing run; None if the policy's scores cannot be bounded. If nothing is proved, also up to `max_bad_states` states from which runs fail, though perhaps no run comes there.
     """
 
 class NetworkBounds:

@@ -286,7 +286,7 @@ class DebugOptions(BudgetOptions):
     """give up a question about the safety of a state after this many seconds"""
     verify: str = "auto"
     """how to verify the repaired policy: auto, box, predicates, ic3, explicit, or none"""
-    precautions: int = 8
+    precautions: int = 20
     """how many repairs may be of decisions that no run came to, so that the rest can be proved"""
     findings: int = 10
     """how many faults of each iteration to keep with their certificates, the smallest first"""

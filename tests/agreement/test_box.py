@@ -147,7 +147,7 @@ def test_runs_fail_from_bad_states():
         for max_boxes in (10, 30, 100, 300, 1_000):
             how = {"max_boxes": max_boxes, "max_states": 20, "max_seconds": 60}
             try:
-                found = find_bad_states(task, policy, **how)
+                found, _ = find_bad_states(task, policy, **how)
             except InputError:
                 continue
             for state in split_states(found, task.core.words):

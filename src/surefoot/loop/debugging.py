@@ -73,7 +73,8 @@ class Loop:
     _policies: dict[int, str] = field(default_factory=dict)  # of rounds, where they are
     _unsafe_runs: dict[int, int] = field(default_factory=dict)  # of policies, by the same number
     _keep: list[Any] | None = None
-    _precautions: int = 0  # repairs so far
+    _careful: set[int] = field(default_factory=set)  # rounds with precautions
+    _gave_up: bool = False  # taking precautions
 
     def run(self) -> Ended:
         """Return how the loop ends."""
@@ -182,16 +183,20 @@ class Loop:
             careful = self._with_precautions(policy, starts)
             if careful is not None:
                 return careful
-            runs, bounds = self._failing_runs(policy)
-            found = self._look_at(policy, runs, starts, bounds)
-            if not _is_new(found):
-                self._check_settled(found)
-                raise _End(OPEN, "a fault that was repaired is there again")
+            self._look_at_verified(policy, starts)
         if number > self.options.iterations:
             raise _End(OPEN, f"stopped after {counted(self.options.iterations, 'repair')}")
         repaired = self._repaired(policy)
         self._tell_round()
         return repaired
+
+    def _look_at_verified(self, policy: Policy, starts: Starts) -> None:
+        """Verify, and find faults on the runs that fail. Raises _End if there are none."""
+        runs, bounds = self._failing_runs(policy)
+        found = self._look_at(policy, runs, starts, bounds)
+        if not _is_new(found):
+            self._check_settled(found)
+            raise _End(OPEN, "a fault that was repaired is there again")
 
     def _look(self, policy: Policy, starts: Starts) -> Line:
         def work(stage: Stage) -> Made:
@@ -234,8 +239,10 @@ class Loop:
         return line
 
     def _with_precautions(self, policy: Policy, starts: Starts) -> Policy | None:
-        """Return a policy that is easier to verify; None if verification comes next."""
-        is_over = self._precautions >= self.options.precautions
+        """Return a policy that is easier to verify; None if verification comes next. Where a run
+        fails, what is found besides is repaired with what that run shows.
+        """
+        is_over = len(self._careful) >= self.options.precautions or self._gave_up
         is_over |= self._number > self.options.iterations
         if is_over or not are_possible(policy, starts, self.options):
             return None
@@ -249,18 +256,24 @@ class Loop:
         self._keep_faults(line)
         if not _is_new(line):
             return None
-        self._precautions += 1
+        self._careful.add(self._number)
+        if line.get("verdict") == "unsafe":
+            return None
+        known = self.store.next()
         try:
+            if known is not None and known["kind"] != "repair":
+                raise _End(OPEN, "repair was not possible")
             repaired = self._repaired(policy)
         except _End:  # it works without them, too
-            self._precautions = self.options.precautions
-            self._suspects = [one for one in self._suspects if one.iteration != self._number]
+            self._gave_up = True
             return None
         self._tell_round()
         return repaired
 
     def _analysis(self, policy: Policy, stage: Stage) -> Analysis:
-        seen = frozenset(fault.key for fault in (*self._faults, *self._suspects))
+        """Return who looks at runs. What is suspected in this round is not repaired yet."""
+        repaired = [one for one in self._suspects if one.iteration != self._number]
+        seen = frozenset(fault.key for fault in (*self._faults, *repaired))
         return Analysis(policy, self._number, seen, stage)
 
     def _keep_faults(self, line: Line) -> None:
@@ -314,27 +327,32 @@ class Loop:
         number = self._number
 
         def work(stage: Stage) -> Made:
+            keep = self._kept_decisions(policy)
             try:
-                keep = self._kept_decisions(policy)
-                return stages.repaired(policy, self._guilty, keep, number, stage)
-            except OutOfBudget as error:
-                raise _End(OPEN, f"repair: {error.message}") from None
-            except InputError as error:
-                if error.code != "contradictory-faults":
-                    raise
-                raise _End(OPEN, f"repair: {error.message}") from None
+                return stages.repaired(policy, self._guilty(), keep, number, stage)
+            except _HOPELESS as error:
+                faults = self._guilty(with_precautions=False)
+                if not self._careful or not faults:
+                    raise _given_up(error) from None
+            try:
+                content, files = stages.repaired(policy, faults, keep, number, stage)
+            except _HOPELESS as error:
+                raise _given_up(error) from None
+            return {**content, "without_precautions": True}, files
 
         line = self._stage("repair", "repairing", work, iteration=number)
+        self._gave_up |= "without_precautions" in line
         self._policies[number] = line["policy"]
         return self.store.policy(line["policy"])
 
-    @property
-    def _guilty(self) -> list[KnownFault]:
-        """All decisions that are to be changed. Of suspects in the same state the last one counts:
-        what is safe after them was found for the policy of its round.
+    def _guilty(self, *, with_precautions: bool = True) -> list[KnownFault]:
+        """Return all decisions that are to be changed. Of suspects in the same state the last one
+        counts: what is safe after them was found for the policy of its round.
         """
         proved = {fault.state for fault in self._faults}
-        last = {one.state: one for one in self._suspects if one.state not in proved}
+        left_out = self._careful if self._gave_up or not with_precautions else set()
+        suspects = [one for one in self._suspects if one.iteration not in left_out]
+        last = {one.state: one for one in suspects if one.state not in proved}
         return [*self._faults, *last.values()]
 
     def _kept_decisions(self, policy: Policy) -> list[Any]:
@@ -384,6 +402,16 @@ def _starts_text(result: Line) -> str:
     starts, reached = result["starts"], counted(result["states"], "state")
     which = f"any of the {starts:,} start states" if starts != 1 else "the one start state"
     return f"{which}; the policy reaches {reached}"
+
+
+_HOPELESS = (OutOfBudget, InputError)
+
+
+def _given_up(error: OutOfBudget | InputError) -> Exception:
+    """Return how the loop ends when this comes of a repair: other mistakes are not hidden."""
+    if isinstance(error, InputError) and error.code != "contradictory-faults":
+        return error
+    return _End(OPEN, f"repair: {error.message}")
 
 
 def _is_new(found: Line) -> bool:

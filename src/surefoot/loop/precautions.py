@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 
 from surefoot.errors import InputError, Unsupported
-from surefoot.loop.stages import MAX_CERTIFICATE_STATES, Analysis, Made, Stage, fuzzed
+from surefoot.loop.stages import MAX_CERTIFICATE_STATES, Analysis, Made, Shown, Stage, fuzzed
 from surefoot.loop.starts import Starts
 from surefoot.options import DebugOptions
 from surefoot.policies import Policy
@@ -42,28 +42,36 @@ def precautions(policy: Policy, analysis: Analysis) -> Made:
     """Look for decisions that lead to fail in states that boxes cannot rule out."""
     begin = time.perf_counter()
     stage = analysis.stage
-    states = list(dict.fromkeys(split_states(_stuck(policy, stage), policy.task.core.words)))
+    packed, is_unsafe = _stuck(policy, stage)
+    states = list(dict.fromkeys(split_states(packed, policy.task.core.words)))
     seconds = time.perf_counter() - begin
     content, files = analysis.of_bad_states(fuzzed(policy, states, stage) if states else None)
+    content |= {"verdict": "unsafe" if is_unsafe else None}
     content["seconds"] = {"verify": seconds, **content["seconds"]}
     return content, files
 
 
-def _stuck(policy: Policy, stage: Stage) -> bytes:
+def _stuck(policy: Policy, stage: Stage) -> tuple[bytes, bool]:
     """Return packed states that boxes cannot rule out; none if all states can be listed, or if
-    there is little time left.
+    there is little time left. And whether a run from a start state fails.
     """
     task, how = policy.task, stage.options
     assert isinstance(task, Task)
     if stage.left_seconds < LEAST_SHARE * how.max_seconds:
-        return b""
+        return b"", False
     count = count_starts(task) if how.verify == "auto" else None
     if count is not None and count * REACHED_PER_START <= MAX_CERTIFICATE_STATES:
-        return b""
+        return b"", False
     seconds = min(MAX_SECONDS, stage.left_seconds - LEAST_SHARE * how.max_seconds)
     try:
         return find_bad_states(
-            task, policy, max_boxes=MAX_BOXES, max_states=MAX_STATES, max_seconds=seconds
+            task,
+            policy,
+            max_boxes=MAX_BOXES,
+            max_states=MAX_STATES,
+            max_seconds=seconds,
+            memory_mb=how.memory_mb,
+            progress=Shown(stage, "box").progress,
         )
     except (InputError, Unsupported):
-        return b""  # verification will say why
+        return b"", False  # verification will say why

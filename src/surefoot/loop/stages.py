@@ -375,7 +375,7 @@ def verified(policy: Policy, iteration: int, stage: Stage) -> Made:
         memory_mb=how.memory_mb,
     )
     path = stage.store.path(CERTIFICATE)
-    shown = _Shown(stage)
+    shown = Shown(stage)
     result = verify(
         policy.task,
         policy,
@@ -394,12 +394,12 @@ def verified(policy: Policy, iteration: int, stage: Stage) -> Made:
     return content, [name] if name else []
 
 
-class _Shown:
+class Shown:
     """Puts what a method tells about its progress into words."""
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: Stage, method: str = "") -> None:
         self._stage = stage
-        self._method = ""
+        self._method = method
 
     def watch(self, method: str) -> None:
         """Hear which method begins."""

@@ -17,7 +17,7 @@ from surefoot.tasks.task import Task
 from surefoot.verify.certificate import write_box_certificate
 from surefoot.verify.constraints import core_constraints
 from surefoot.verify.explicit import run_of
-from surefoot.verify.job import Job, check_symbolic, out_of
+from surefoot.verify.job import Job, ProgressCallback, check_symbolic, out_of
 
 METHOD = "box"
 START_ERROR = "the start condition may be an error in some state"
@@ -74,15 +74,24 @@ def verify_box(job: Job) -> VerifyResult:
 
 
 def find_bad_states(
-    task: Task, policy: Policy, *, max_boxes: int, max_states: int, max_seconds: float
-) -> bytes:
+    task: Task,
+    policy: Policy,
+    *,
+    max_boxes: int,
+    max_states: int,
+    max_seconds: float,
+    memory_mb: int = VerifyOptions.memory_mb,
+    progress: ProgressCallback | None = None,
+) -> tuple[bytes, bool]:
     """Return packed states from which runs of the policy fail, and of which boxes cannot tell soon
-    whether runs come there; none if boxes decide.
+    whether runs come there; none if boxes prove that the policy is safe. And whether a run from a
+    start state is known to fail.
 
     Which these are depends on ``max_boxes``, the boxes to look at, and not on how fast that is.
     """
-    how = VerifyOptions(method=METHOD, max_seconds=max_seconds)
-    return _Boxes(Job(task, policy, how, None, False), task).bad_states(max_boxes, max_states)
+    how = VerifyOptions(method=METHOD, max_seconds=max_seconds, memory_mb=memory_mb)
+    boxes = _Boxes(Job(task, policy, how, progress, False), task)
+    return boxes.bad_states(max_boxes, max_states)
 
 
 class _Boxes:
@@ -132,12 +141,12 @@ class _Boxes:
             covered = steps
         return covered
 
-    def bad_states(self, max_boxes: int, max_states: int) -> bytes:
+    def bad_states(self, max_boxes: int, max_states: int) -> tuple[bytes, bool]:
         """Return what boxes have not ruled out after so many of them."""
         found = self._ask(
             TRIES[0], self._seconds_left(), max_visited=max_boxes, max_bad_states=max_states
         )
-        return bytes(found["bad_states"])
+        return bytes(found["bad_states"]), found["run"] is not None
 
     def _seconds_left(self) -> float:
         return max(self.job.options.max_seconds - (time.perf_counter() - self.begin), 0.0)

@@ -21,19 +21,23 @@ from surefoot.tasks.task import Task
 from surefoot.verify.box import find_bad_states
 
 LAST = 128
-FEW_BOXES = 400  # it takes more to prove that always to go is safe
+ODD = LAST - 3
+FEW_BOXES = 500  # it takes more to prove that always to go is safe
 QUICK: dict[str, Any] = {"starts": 20, "evaluate_starts": 20, "keep": 50, "verify": "box"}
 
 
-def steps() -> Task:
-    """Return a task with even places only, as boxes do not see; going is fatal on odd ones."""
+def steps(*, odd_start: bool = False) -> Task:
+    """Return a task with even places only, as boxes do not see; going is fatal on odd ones. With
+    ``odd_start`` there is one more start state, from which runs come to the last odd places.
+    """
     d = Description("steps")
     x, down = d.int("x", 0, LAST + 1), d.int("down", 0, 1)
     is_open = (x < LAST) & (down == 0)
     d.edge("go", guard=is_open & (x % 2 == 0), outcomes=[{x: x + 2}])
     d.edge("go", guard=is_open & (x % 2 == 1), outcomes=[{down: 1}])
     d.edge("turn", guard=is_open, outcomes=[{x: x + 2}])
-    d.start(*({"x": place, "down": 0} for place in range(0, LAST, 2)))
+    places = [*range(0, LAST, 2), *([ODD] if odd_start else [])]
+    d.start(*({"x": place, "down": 0} for place in places))
     d.goal(x >= LAST)
     d.fail(down == 1)
     return d.compile()
@@ -47,6 +51,16 @@ def debugged(task: Task, **changes: Any) -> DebugResult:
     return debug(task, always_go(task), **{**QUICK, **changes})
 
 
+def cut_after(directory: Path, what: str) -> None:
+    """Leave nothing of a campaign but what it had after the first such line."""
+    journal = directory / "journal.jsonl"
+    lines = journal.read_bytes().splitlines(keepends=True)
+    known = [json.loads(line) for line in lines]
+    is_it = [what in (line["kind"], line.get("from")) for line in known]
+    journal.write_bytes(b"".join(lines[: is_it.index(True) + 1]))
+    (directory / "result.json").unlink()
+
+
 @pytest.fixture
 def few_boxes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(precautions, "MAX_BOXES", FEW_BOXES)
@@ -57,8 +71,8 @@ def test_bad_states_are_those_that_boxes_cannot_rule_out() -> None:
     policy = always_go(task)
     assert verify(task, policy, method="explicit").verdict == "safe"
     found = find_bad_states(task, policy, max_boxes=FEW_BOXES, max_states=10, max_seconds=60)
-    places = [state["x"] for state in task.unpack_all(found)]
-    assert len(places) == 10
+    places = [state["x"] for state in task.unpack_all(found[0])]
+    assert (len(places), found[1]) == (10, False)
     assert all(place % 2 == 1 for place in places)
     again = find_bad_states(task, policy, max_boxes=FEW_BOXES, max_states=10, max_seconds=30)
     assert again == found
@@ -67,7 +81,8 @@ def test_bad_states_are_those_that_boxes_cannot_rule_out() -> None:
 def test_no_bad_states_where_boxes_decide() -> None:
     task = steps()
     policy = always_go(task)
-    assert find_bad_states(task, policy, max_boxes=10**6, max_states=10, max_seconds=60) == b""
+    how = {"max_boxes": 10**6, "max_states": 10, "max_seconds": 60}
+    assert find_bad_states(task, policy, **how) == (b"", False)
 
 
 @pytest.mark.usefixtures("few_boxes")
@@ -98,17 +113,55 @@ def test_they_are_so_many_at_most() -> None:
     assert [one.suspects > 0 for one in result.iterations] == [True, False]
 
 
+def contradictory(*_: Any) -> Any:
+    raise InputError("contradictory-faults", "two faults have the same inputs")
+
+
 @pytest.mark.usefixtures("few_boxes")
 def test_it_goes_on_without_them_where_they_cannot_be_repaired(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    def contradictory(*_: Any) -> Any:
-        raise InputError("contradictory-faults", "two faults have the same inputs")
-
-    monkeypatch.setattr(stages, "repaired", contradictory)
-    result = debugged(steps())
+    task, directory = steps(), tmp_path / "campaign"
+    with monkeypatch.context() as patch:
+        patch.setattr(stages, "repaired", contradictory)
+        result = debugged(task, directory=directory)
     assert (result.outcome, len(result.iterations)) == ("safe", 1)
     assert result.iterations[0].policy is None
+    cut_after(directory, "verify")
+    again = resume(directory, task)
+    assert (again.outcome, len(again.iterations)) == ("safe", 1)
+
+
+@pytest.mark.usefixtures("few_boxes")
+def test_what_a_failing_run_shows_is_repaired_with_them() -> None:
+    """One start state is odd: boxes find the run from there, and others that are like it."""
+    result = debugged(steps(odd_start=True))
+    assert result.outcome == "safe"
+    first = next(one for one in result.iterations if one.verdict == "unsafe")
+    assert first.new_faults > 0
+    assert first.suspects > 0
+
+
+@pytest.mark.usefixtures("few_boxes")
+def test_what_a_failing_run_shows_is_repaired_without_them_if_need_be(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    real = stages.repaired
+
+    def only_faults(policy: Any, faults: Any, *more: Any) -> Any:
+        places = {fault.state["x"] for fault in faults}
+        return contradictory() if places - {ODD, ODD + 2} else real(policy, faults, *more)
+
+    monkeypatch.setattr(stages, "repaired", only_faults)
+    task, directory = steps(odd_start=True), tmp_path / "campaign"
+    result = debugged(task, directory=directory)
+    assert result.outcome == "safe"
+    assert [one.suspects > 0 for one in result.iterations] == [True, False]
+    assert result.iterations[0].new_faults > 0
+    cut_after(directory, "repair")
+    again = resume(directory, task)
+    assert again.policy.sha256 == result.policy.sha256
+    assert [one.suspects > 0 for one in again.iterations] == [True, False]
 
 
 @pytest.mark.usefixtures("few_boxes")
@@ -133,11 +186,7 @@ def test_they_are_for_boxes(verify_by: str) -> None:
 def test_a_campaign_that_was_interrupted_ends_in_the_same_way(tmp_path: Path) -> None:
     task, directory = steps(), tmp_path / "campaign"
     whole = debugged(task, directory=directory)
-    journal = directory / "journal.jsonl"
-    lines = journal.read_bytes().splitlines(keepends=True)
-    is_stuck = [json.loads(line).get("from") == "boxes" for line in lines]
-    journal.write_bytes(b"".join(lines[: is_stuck.index(True) + 1]))
-    (directory / "result.json").unlink()
+    cut_after(directory, "boxes")
     again = resume(directory, task)
     assert [one.suspects for one in again.iterations] == [one.suspects for one in whole.iterations]
     assert again.policy.sha256 == whole.policy.sha256
