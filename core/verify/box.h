@@ -17,6 +17,9 @@ namespace surefoot {
 
 using Key = std::int64_t;
 
+// Of a variable: in what is wider, differences of keys may overflow.
+constexpr std::uint64_t kMaxWidth = std::uint64_t{1} << 62;
+
 struct Cut {
     std::uint32_t variable = 0;
     Key key = 0;

@@ -440,7 +440,6 @@ void BoxSearch::push(std::vector<Frame>& frames, Frame frame) {
 // halves of what is left.
 void BoxSearch::grow(std::uint32_t at, Box& region) {
     const Box most = reached_.around(at);
-    constexpr std::uint64_t kMaxWidth = std::uint64_t{1} << 62;
     for (const bool is_whole : {true, false}) {
         for (std::uint32_t v = 0; v < task_.layout().num_variables(); ++v) {
             if (most.width(v) > kMaxWidth) continue;

@@ -360,7 +360,6 @@ std::optional<std::vector<Word>> BoxTask::search_start(const Box& from, std::siz
 }
 
 std::optional<std::vector<Word>> BoxTask::draw_state(Box box, Random& random) const {
-    constexpr std::uint64_t kMaxWidth = std::uint64_t{1} << 62;
     if (!tighten(box)) return std::nullopt;
     const std::uint64_t variables = layout().num_variables();
     const std::uint64_t first = variables == 0 ? 0 : random.below(variables);

@@ -186,9 +186,7 @@ class Loop:
             self._look_at_verified(policy, starts)
         if number > self.options.iterations:
             raise _End(OPEN, f"stopped after {counted(self.options.iterations, 'repair')}")
-        repaired = self._repaired(policy)
-        self._tell_round()
-        return repaired
+        return self._repaired(policy)
 
     def _look_at_verified(self, policy: Policy, starts: Starts) -> None:
         """Verify, and find faults on the runs that fail. Raises _End if there are none."""
@@ -249,7 +247,7 @@ class Loop:
         line = self._stage(
             "faults",
             "looking where boxes get stuck",
-            lambda stage: precautions(policy, self._analysis(policy, stage)),
+            lambda stage: precautions(self._analysis(policy, stage)),
             iteration=self._number,
             **{"from": "boxes"},
         )
@@ -263,12 +261,10 @@ class Loop:
         try:
             if known is not None and known["kind"] != "repair":
                 raise _End(OPEN, "repair was not possible")
-            repaired = self._repaired(policy)
+            return self._repaired(policy)
         except _End:  # it works without them, too
             self._gave_up = True
             return None
-        self._tell_round()
-        return repaired
 
     def _analysis(self, policy: Policy, stage: Stage) -> Analysis:
         """Return who looks at runs. What is suspected in this round is not repaired yet."""
@@ -332,7 +328,7 @@ class Loop:
                 return stages.repaired(policy, self._guilty(), keep, number, stage)
             except _HOPELESS as error:
                 faults = self._guilty(with_precautions=False)
-                if not self._careful or not faults:
+                if self._gave_up or not self._careful or not faults:
                     raise _given_up(error) from None
             try:
                 content, files = stages.repaired(policy, faults, keep, number, stage)
@@ -343,7 +339,9 @@ class Loop:
         line = self._stage("repair", "repairing", work, iteration=number)
         self._gave_up |= "without_precautions" in line
         self._policies[number] = line["policy"]
-        return self.store.policy(line["policy"])
+        repaired = self.store.policy(line["policy"])
+        self._tell_round()
+        return repaired
 
     def _guilty(self, *, with_precautions: bool = True) -> list[KnownFault]:
         """Return all decisions that are to be changed. Of suspects in the same state the last one

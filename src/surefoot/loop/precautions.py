@@ -34,14 +34,13 @@ def are_possible(policy: Policy, starts: Starts, options: DebugOptions) -> bool:
     task = policy.task
     if starts.are_all or options.verify not in METHODS or not isinstance(task, Task):
         return False
-    has_real = any(variable.type == "real" for variable in task.variables)
-    return isinstance(policy.model, Trees) and not has_real
+    return isinstance(policy.model, Trees) and not task.has_reals
 
 
-def precautions(policy: Policy, analysis: Analysis) -> Made:
+def precautions(analysis: Analysis) -> Made:
     """Look for decisions that lead to fail in states that boxes cannot rule out."""
     begin = time.perf_counter()
-    stage = analysis.stage
+    policy, stage = analysis.policy, analysis.stage
     packed, is_unsafe = _stuck(policy, stage)
     states = list(dict.fromkeys(split_states(packed, policy.task.core.words)))
     seconds = time.perf_counter() - begin

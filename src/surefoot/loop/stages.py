@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from surefoot.certificates import file_name, write_pieces
 from surefoot.errors import OutOfBudget, Unsupported
@@ -29,7 +29,7 @@ from surefoot.options import (
 )
 from surefoot.policies import Policy
 from surefoot.results import Fault, FaultsResult, FuzzResult, Run, VerifyResult
-from surefoot.suspects import find_suspects
+from surefoot.suspects import Suspect, find_suspects
 from surefoot.tasks.python_task import PythonTask
 
 ANALYSIS_SHARE = 0.3  # of the time that is left: some must be left for repair
@@ -54,6 +54,7 @@ class Stage:
     note: Callable[[str], object] | None = None
 
 
+Decision = TypeVar("Decision", Fault, Suspect)
 Made = tuple[dict[str, Any], list[str]]  # what the line says, and the files it is about
 
 
@@ -111,8 +112,7 @@ def lookahead_of(task: AnyTask, options: DebugOptions) -> int | None:
     """Return how far fuzzing looks ahead: the option, or what suits the task."""
     if options.lookahead is not None or isinstance(task, PythonTask):
         return options.lookahead
-    has_real = any(variable.type == "real" for variable in task.variables)
-    return REAL_LOOKAHEAD if has_real else None
+    return REAL_LOOKAHEAD if task.has_reals else None
 
 
 def lookahead_states_of(options: DebugOptions) -> int | None:
@@ -131,7 +131,7 @@ class Analysis:
 
     def of_runs(self, result: FuzzResult, deeper: Sequence[Run]) -> Made:
         """Look at the failing runs of fuzzing, the shortest first, then at those behind them."""
-        runs = [*sorted(result.failing, key=lambda run: (run.steps, run.run)), *deeper]
+        runs = [*_shortest_first(result), *deeper]
         left = self.stage.left_seconds - result.seconds
         content, files = self._analysed(runs, left, counted_runs=result.asked)
         content |= {
@@ -147,8 +147,7 @@ class Analysis:
         """Look at the failing runs that verification found, and at failing runs of fuzzing from
         other start states than usual, if there are such.
         """
-        failing = () if others is None else others.failing
-        runs = [*found, *sorted(failing, key=lambda one: (one.steps, one.run))]
+        runs = [*found, *_shortest_first(others)]
         spent = 0.0 if others is None else others.seconds
         content, files = self._analysed(runs, self.stage.left_seconds - spent)
         content |= {"from": "verify", "runs": len(runs), "unsafe_runs": len(runs)}
@@ -160,15 +159,10 @@ class Analysis:
         them are no faults of runs from start states: they are suspects.
         """
         begin = time.perf_counter()
-        failing = () if result is None else result.failing
+        runs = _shortest_first(result)
         spent = 0.0 if result is None else result.seconds
-        runs = sorted(failing, key=lambda run: (run.steps, run.run))
         found, _ = self._faults(runs, self.stage.left_seconds - spent)
-        new = [
-            known(fault, self.iteration)
-            for fault in found.faults
-            if (fault.state, fault.action) not in self.seen
-        ]
+        new = [known(fault, self.iteration) for fault in self._new(found.faults)]
         name = self._written("suspects", new)
         content = {
             "iteration": self.iteration,
@@ -200,7 +194,7 @@ class Analysis:
             sum(counted_runs is None or number < counted_runs for number in numbers)
             for numbers in (result.unavoidable, result.undecided)
         )
-        new = [one for one in result.faults if (one.state, one.action) not in self.seen]
+        new = self._new(result.faults)
         new.sort(key=lambda fault: (fault.run.steps, fault.step))
         findings = self._findings(new)
         name = self._written("faults", [known(fault, self.iteration) for fault in new])
@@ -237,15 +231,16 @@ class Analysis:
         for number, run in enumerate(runs):
             if time.monotonic() >= until:
                 return finder.result(), False
-            if number >= ENOUGH_RUNS and self._has_new(finder):
+            if number >= ENOUGH_RUNS and self._new(finder.faults):
                 break  # the others are still there in the next round, if these were not why
             if self.stage.note is not None:
                 self.stage.note(f"run {number + 1:,} of {len(runs):,}")
             finder.add(run, progress=self.stage.numbers)
         return finder.result(), True
 
-    def _has_new(self, finder: FaultFinder) -> bool:
-        return any((one.state, one.action) not in self.seen for one in finder.faults)
+    def _new(self, found: Iterable[Decision]) -> list[Decision]:
+        """Return those that no earlier round has found."""
+        return [one for one in found if (one.state, one.action) not in self.seen]
 
     def _suspects(
         self, runs: Sequence[Run], result: FaultsResult, seconds: float
@@ -259,11 +254,7 @@ class Analysis:
             memory_mb=self.stage.options.memory_mb,
         )
         found = find_suspects(self.policy, unclear, options=how)
-        return [
-            suspected(one, self.iteration)
-            for one in found
-            if (one.state, one.action) not in self.seen
-        ]
+        return [suspected(one, self.iteration) for one in self._new(found)]
 
     def _written(self, folder: str, faults: Sequence[KnownFault]) -> str | None:
         """Write all of these to the file of the round; return its name, None if there are none."""
@@ -299,6 +290,12 @@ class Analysis:
         except (OutOfBudget, Unsupported):
             return None  # its certificates are too large, or JSON cannot hold the states
         return name, _is_checked(finding, until)
+
+
+def _shortest_first(result: FuzzResult | None) -> list[Run]:
+    """Return the failing runs of fuzzing, if there was some."""
+    failing = () if result is None else result.failing
+    return sorted(failing, key=lambda run: (run.steps, run.run))
 
 
 def _is_checked(finding: Finding, until: float) -> bool:

@@ -115,6 +115,11 @@ class Task:
         """Return the states that stand one after the other in ``packed``."""
         return [self.unpack(one) for one in split_states(packed, self.core.words)]
 
+    @property
+    def has_reals(self) -> bool:
+        """Whether some variable is a real number."""
+        return any(one.type == "real" for one in self.variables)
+
     def columns(self, packed: bytes) -> list[list[Any]]:
         """Return the values of packed states that stand one after the other, a list for each
         variable.

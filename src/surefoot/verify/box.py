@@ -104,7 +104,7 @@ class _Boxes:
 
     def run(self) -> VerifyResult:
         """Return the result of the first try that has a verdict, or of the last one."""
-        if any(one.type == "real" for one in self.task.variables):
+        if self.task.has_reals:
             return self._run_on_grids()
         times = 1.0
         while True:
