@@ -91,7 +91,6 @@ if TYPE_CHECKING:
     )
     from surefoot.tasks.python_task import Definition, PythonTask
     from surefoot.tasks.state import State
-    from surefoot.tasks.task import Task
     from surefoot.train import train
     from surefoot.train.distilling import distill
     from surefoot.verify import verify

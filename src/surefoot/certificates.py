@@ -33,6 +33,7 @@ from surefoot.errors import (
 )
 from surefoot.files import MAX_BYTES, read_json
 from surefoot.policies import Policy
+from surefoot.tasks.compiled_task import CompiledTask
 from surefoot.tasks.python_task import PythonTask
 from surefoot.tasks.source import Source
 from surefoot.tasks.state import State
@@ -70,10 +71,10 @@ class Rows:
 class States(Rows):
     """The values of packed states that stand one after the other."""
 
-    def __init__(self, task: Task | PythonTask, packed: bytes) -> None:
+    def __init__(self, task: Task, packed: bytes) -> None:
         self._task = task
         self._packed = packed
-        self._width = task.core.words * 8
+        self._width: int = task.core.words * 8
 
     def __len__(self) -> int:
         return len(self._packed) // self._width
@@ -121,7 +122,7 @@ class Certificate:
 
     def __init__(
         self,
-        task: Task | PythonTask,
+        task: Task,
         content: Mapping[str, Any],
         *,
         policy: Policy | None = None,
@@ -208,7 +209,7 @@ class Certificate:
 
 
 def certificate_of(
-    task: Task | PythonTask,
+    task: Task,
     made: Mapping[str, Any],
     *,
     radius: int | str | None,
@@ -244,7 +245,7 @@ def certificate_of(
 class _Actions:
     """The actions that a certificate mentions, with numbers of their own."""
 
-    def __init__(self, task: Task | PythonTask, numbers: Iterable[int]) -> None:
+    def __init__(self, task: Task, numbers: Iterable[int]) -> None:
         used = sorted(set(numbers) - {-1})
         all_names = task.actions
         self.names = [all_names[number] for number in used]
@@ -258,7 +259,7 @@ class _Actions:
 _MEMBERS: weakref.WeakKeyDictionary[Any, dict[str, Any]] = weakref.WeakKeyDictionary()
 
 
-def task_member(task: Task | PythonTask) -> dict[str, Any]:
+def task_member(task: Task) -> dict[str, Any]:
     """Return what a certificate says about its task: computed once, a hash takes its time."""
     found = _MEMBERS.get(task)
     if found is None:
@@ -272,12 +273,12 @@ def task_member(task: Task | PythonTask) -> dict[str, Any]:
     return found
 
 
-def sha256_of(task: Task | PythonTask) -> str:
+def sha256_of(task: Task) -> str:
     """Return the SHA-256 by which certificates know their task; empty for Python-defined ones."""
-    return "" if isinstance(task, PythonTask) else task.sha256
+    return task.sha256 or ""
 
 
-def check_task(task: Task | PythonTask, said: Any) -> None:
+def check_task(task: Task, said: Any) -> None:
     """Raise InputError if what a certificate says about its task does not fit this one.
 
     Where it says nothing at all there is nothing to compare: the checker rejects it.
@@ -442,7 +443,7 @@ def _no_certificate(path: str | Path, message: str) -> InputError:
 
 
 def check_content(
-    task: Task | PythonTask,
+    task: Task,
     content: Mapping[str, Any],
     *,
     policy: Policy | None = None,
@@ -489,7 +490,7 @@ def _too_large(max_seconds: float | None) -> OutOfBudget:
     return OutOfBudget("out-of-seconds", f"the certificate cannot be checked within {limit}")
 
 
-def checkers_policy(task: Task | PythonTask, policy: Policy | None) -> Any:
+def checkers_policy(task: Task, policy: Policy | None) -> Any:
     """Return the policy as the checker asks it; None if there is none to ask."""
     if policy is None:
         return None
@@ -524,7 +525,7 @@ def read_policy_head(path: str | Path) -> dict[str, Any] | None:
 
 
 def check_policy_certificate(
-    task: Task | PythonTask,
+    task: Task,
     path: str | Path,
     *,
     policy: Policy,
@@ -636,13 +637,14 @@ def _decisions_of(policy: Policy) -> Callable[[Sequence[Mapping[str, Any]]], lis
 _MODELS: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
 
 
-def model_of(task: Task | PythonTask, actions: Any) -> Any:
+def model_of(task: Task, actions: Any) -> Any:
     """Return the task as the checker sees it, from the same files where there are any."""
     if isinstance(task, PythonTask):
         return PythonSteps(task, actions)
     found = _MODELS.get(task)
     if found is None:
         try:
+            assert isinstance(task, CompiledTask)
             found = _MODELS[task] = _load(task)
         except (checker.ReadError, checker.NotSupported, checker.ModelError) as error:
             raise Unsupported(
@@ -653,7 +655,7 @@ def model_of(task: Task | PythonTask, actions: Any) -> Any:
     return found
 
 
-def _load(task: Task) -> Any:
+def _load(task: CompiledTask) -> Any:
     source = task.source
     if source is not None and source.is_jani:
         return _load_files(source)

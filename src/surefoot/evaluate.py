@@ -14,7 +14,7 @@ from surefoot.policies import Policy, as_policy
 from surefoot.policies.decisions import ask_core
 from surefoot.results import EvaluateResult, FuzzResult
 from surefoot.tasks import require_task
-from surefoot.tasks.python_task import PythonTask
+from surefoot.tasks.compiled_task import CompiledTask
 from surefoot.tasks.task import Task, split_states
 
 CANNOT, CAN, UNKNOWN = range(3)  # the core's answers: may runs from here fail?
@@ -23,7 +23,7 @@ ProgressCallback = Callable[[int, int, int, int, float], object]
 
 
 def evaluate(
-    task: Task | PythonTask,
+    task: Task,
     policy: Any,
     states: Iterable[Mapping[str, Any]] | None = None,
     *,
@@ -71,7 +71,7 @@ def _can_fail(policy: Policy, states: Sequence[bytes], **options: Any) -> dict[s
 class _Evaluation:
     def __init__(
         self,
-        task: Task | PythonTask,
+        task: Task,
         policy: Policy,
         how: EvaluateOptions,
         progress: ProgressCallback | None,
@@ -136,8 +136,8 @@ class _Evaluation:
         return split_states(drawn, self.task.core.words), False
 
     def _all_starts(self) -> list[bytes] | None:
-        if isinstance(self.task, PythonTask):
-            listed = list(dict.fromkeys(split_states(self.task.start_source(), 1)))
+        if not isinstance(self.task, CompiledTask):
+            listed = list(dict.fromkeys(split_states(self.task.start_source() or b"", 1)))
             return listed if 0 < len(listed) <= self.how.starts else None
         if self.task.has_start_condition and not self.task.core.has_finite_starts():
             return None

@@ -10,7 +10,7 @@ from surefoot.errors import InputError
 from surefoot.options import ExploreOptions, chosen
 from surefoot.results import ExploreResult
 from surefoot.tasks import require_task
-from surefoot.tasks.python_task import PythonTask
+from surefoot.tasks.compiled_task import CompiledTask
 from surefoot.tasks.state import listed
 from surefoot.tasks.task import Task
 
@@ -18,7 +18,7 @@ ProgressCallback = Callable[[int, int, int, int, float], object]
 
 
 def explore(
-    task: Task | PythonTask,
+    task: Task,
     states: Iterable[Mapping[str, Any]] | None = None,
     *,
     options: ExploreOptions | None = None,
@@ -40,7 +40,7 @@ def explore(
         if packed is not None:
             counts = _core.explore_states(task.core, packed, **limits)
         else:
-            assert isinstance(task, Task)  # Python-defined tasks list their start states
+            assert isinstance(task, CompiledTask)  # Python-defined tasks list their start states
             counts = _explore_condition(task, limits)
     except _core.ModelError as error:
         raise task.model_error(error) from None
@@ -58,7 +58,7 @@ def _limits(options: ExploreOptions, progress: ProgressCallback | None) -> dict[
     }
 
 
-def _explore_condition(task: Task, limits: dict[str, Any]) -> Any:
+def _explore_condition(task: CompiledTask, limits: dict[str, Any]) -> Any:
     if not task.core.has_finite_starts():
         raise task.infinite_starts()
     return _core.explore_starts(task.core, **limits)

@@ -18,7 +18,6 @@ from surefoot.policies import Policy, as_policy
 from surefoot.results import Bug, Fault, FaultsResult, Run, Unknown
 from surefoot.results.faults import Certificates
 from surefoot.tasks import require_task
-from surefoot.tasks.python_task import PythonTask
 from surefoot.tasks.state import PackedStates, State
 from surefoot.tasks.task import Task
 
@@ -26,7 +25,7 @@ MAX_VALUES = 2_000_000  # in the certificates of further alternatives of one fau
 
 
 def find_faults(
-    task: Task | PythonTask,
+    task: Task,
     policy: Any,
     runs: Iterable[Run],
     *,
@@ -51,7 +50,7 @@ class FaultFinder:
 
     def __init__(
         self,
-        task: Task | PythonTask,
+        task: Task,
         policy: Any,
         *,
         options: FaultOptions | None = None,
@@ -293,7 +292,7 @@ def _numbers(run: Run) -> tuple[int, ...]:
     return (run.run, *run.same)
 
 
-def _actions_of(task: Task | PythonTask, run: Run) -> list[int]:
+def _actions_of(task: Task, run: Run) -> list[int]:
     """Return the numbers of the actions of what may be a run."""
     if not run.is_complete or len(run.states) != len(run.actions) + 1:
         raise _not_failing("faults are looked for on failing runs with all their states")
@@ -323,7 +322,7 @@ def _questions(options: FaultOptions) -> DecideOptions:
     )
 
 
-def _engine(task: Task | PythonTask, policy: Policy, options: FaultOptions) -> Engine:
+def _engine(task: Task, policy: Policy, options: FaultOptions) -> Engine:
     check_options(_questions(options), has_policy=True)
     if options.oracle == BDD:
         raise InputError(

@@ -17,6 +17,7 @@ from surefoot.policies import Policy, as_policy
 from surefoot.policies.decisions import ask_core
 from surefoot.results import Change, FuzzResult, Made, Run
 from surefoot.tasks import require_task
+from surefoot.tasks.compiled_task import CompiledTask
 from surefoot.tasks.python_task import PythonTask
 from surefoot.tasks.state import PackedStates, listed
 from surefoot.tasks.task import Task
@@ -30,7 +31,7 @@ ProgressCallback = Callable[[int, int, int, int, float], object]
 
 
 def fuzz(
-    task: Task | PythonTask,
+    task: Task,
     policy: Any,
     states: Iterable[Mapping[str, Any]] | None = None,
     *,
@@ -116,7 +117,7 @@ def check_workers(workers: int | None) -> None:
 # -- options -----------------------------------------------------------------------------------
 
 
-def _checked(how: FuzzOptions, task: Task | PythonTask) -> FuzzOptions:
+def _checked(how: FuzzOptions, task: Task) -> FuzzOptions:
     check_word("bias", how.bias, BIASES)
     check_word("perturb", how.perturb, PERTURBATIONS)
     for name in ("runs", "lookahead", "workers", "changes"):
@@ -136,9 +137,7 @@ def _checked(how: FuzzOptions, task: Task | PythonTask) -> FuzzOptions:
     return how
 
 
-def _starts(
-    task: Task | PythonTask, states: Iterable[Mapping[str, Any]] | None, how: FuzzOptions
-) -> bytes:
+def _starts(task: Task, states: Iterable[Mapping[str, Any]] | None, how: FuzzOptions) -> bytes:
     """Return the packed states that the runs begin in, one after the other."""
     if states is None:
         return task.draw_starts(how.runs, seed=how.seed, max_seconds=how.max_seconds)
@@ -151,7 +150,7 @@ def _starts(
 # -- the core's runs ---------------------------------------------------------------------------
 
 
-def _result(task: Task | PythonTask, found: Mapping[str, Any], *, seconds: float) -> FuzzResult:
+def _result(task: Task, found: Mapping[str, Any], *, seconds: float) -> FuzzResult:
     done = [(number, raw) for number, raw in enumerate(found["runs"]) if raw is not None]
     lacks_memory = any(raw[1] == "memory" for _, raw in done)
     distinct = _distinct(done)
@@ -178,16 +177,14 @@ def _distinct(done: list[tuple[int, Any]]) -> dict[Any, list[tuple[int, Any]]]:
     return same
 
 
-def _failing(task: Task | PythonTask, distinct: Iterable[list[tuple[int, Any]]]) -> tuple[Run, ...]:
+def _failing(task: Task, distinct: Iterable[list[tuple[int, Any]]]) -> tuple[Run, ...]:
     """Return the first of each of these, with the numbers of the others."""
     return tuple(
         _run(task, *equal[0], same=tuple(number for number, _ in equal[1:])) for equal in distinct
     )
 
 
-def _run(
-    task: Task | PythonTask, number: int, raw: tuple[Any, ...], *, same: tuple[int, ...] = ()
-) -> Run:
+def _run(task: Task, number: int, raw: tuple[Any, ...], *, same: tuple[int, ...] = ()) -> Run:
     result, reason, steps, start, failing, made = raw
     packed, actions = failing if failing is not None else (start, b"")
     return Run(
@@ -202,14 +199,14 @@ def _run(
     )
 
 
-def _made(task: Task | PythonTask, reached: bytes, changes: list[Any]) -> Made:
+def _made(task: Task, reached: bytes, changes: list[Any]) -> Made:
     return Made(task.unpack(reached), tuple(_change(task, *change) for change in changes))
 
 
-def _change(task: Task | PythonTask, variable: int, value: int, packed: bytes) -> Change:
+def _change(task: Task, variable: int, value: int, packed: bytes) -> Change:
     state = task.unpack(packed)
     if variable < 0:
         return Change(state, action=task.actions[value])
-    assert isinstance(task, Task)  # only there values are changed
+    assert isinstance(task, CompiledTask)  # only there values are changed
     changed = task.variables[variable]
     return Change(state, variable=changed.name, value=state[changed.name])

@@ -45,7 +45,7 @@ from surefoot.replay import replayed
 from surefoot.results import Bug, Fault, Run
 from surefoot.results.common import Result, counted
 from surefoot.tasks import require_task
-from surefoot.tasks.python_task import PythonTask
+from surefoot.tasks.compiled_task import CompiledTask
 from surefoot.tasks.state import State
 from surefoot.tasks.task import Task
 
@@ -100,7 +100,7 @@ def minimise(
     policy: Any = None,
     fault: Fault | Bug | Run | Finding | None = None,
     *,
-    task: Task | PythonTask | None = None,
+    task: Task | None = None,
     options: FaultOptions | None = None,
     progress: Note | None = None,
     **changes: Any,
@@ -111,7 +111,7 @@ def minimise(
     Options are those of :class:`FaultOptions`, also as keywords; ``max_seconds`` bounds the whole.
     ``progress`` is called with a few words now and then.
     """
-    if isinstance(finding, Task | PythonTask):
+    if isinstance(finding, Task):
         if not isinstance(fault, Fault | Bug | Run | Finding):
             raise InputError("bad-option", "give a task, a policy and a fault, or a finding")
         task = finding
@@ -134,9 +134,7 @@ def _path(given: Any) -> str | Path:
     return given
 
 
-def _resolved(
-    fault: Any, task: Task | PythonTask | None, policy: Any
-) -> tuple[Finding, Task | PythonTask, Policy]:
+def _resolved(fault: Any, task: Task | None, policy: Any) -> tuple[Finding, Task, Policy]:
     if not isinstance(fault, Finding):
         loaded = require_task(task)
         who = as_policy(policy, loaded)
@@ -153,7 +151,7 @@ class _Search:
 
     def __init__(
         self,
-        task: Task | PythonTask,
+        task: Task,
         policy: Policy,
         before: Finding,
         options: FaultOptions,
@@ -279,14 +277,14 @@ class _Search:
         candidates = [state for state in self.run.states[1:] if self._is_start(state)]
         listed, are_all = self._listed
         candidates += listed
-        if isinstance(self.task, Task) and not are_all:
+        if isinstance(self.task, CompiledTask) and not are_all:
             candidates += [each for each in self._moved() if self._is_start(each)]
         unique = {each.packed: each for each in candidates if each.packed not in self.lost}
         unique.pop(self.run.start.packed, None)
         return list(unique.values())
 
     def _is_start(self, state: State) -> bool:
-        if isinstance(self.task, Task):
+        if isinstance(self.task, CompiledTask):
             return self.task.is_start(state)
         return state in self._listed[0]
 
@@ -297,7 +295,7 @@ class _Search:
 
     def _moved(self) -> Iterator[State]:
         """Yield the start with one or two variables moved to their initial values or towards."""
-        assert isinstance(self.task, Task)
+        assert isinstance(self.task, CompiledTask)
         start = self.run.start.to_dict()
         moves = {name: _moves(start[name], self.origin.get(name)) for name in start}
         singles = [(name, value) for name, values in moves.items() for value in values]
@@ -310,7 +308,7 @@ class _Search:
 
     def _exchanged(self, start: dict[str, Any]) -> Iterator[State]:
         """Yield the start with one moved from one integer to another, which keeps their sum."""
-        assert isinstance(self.task, Task)
+        assert isinstance(self.task, CompiledTask)
         whole = [v for v in self.task.variables if type(start[v.name]) is int]
         for one, other in itertools.islice(itertools.permutations(whole, 2), MAX_PAIRS):
             here, there = start[one.name], start[other.name]
@@ -410,12 +408,14 @@ class _Search:
 
     def _values(self, state: State) -> Any:
         """Return the values so that they can be compared, whatever they are."""
-        return state.values_tuple if isinstance(self.task, Task) else repr(state.values_tuple)
+        return (
+            state.values_tuple if isinstance(self.task, CompiledTask) else repr(state.values_tuple)
+        )
 
 
-def _origin(task: Task | PythonTask) -> dict[str, Any]:
+def _origin(task: Task) -> dict[str, Any]:
     """Return the initial values, of those variables that have one."""
-    if isinstance(task, Task):
+    if isinstance(task, CompiledTask):
         return {v.name: v.initial for v in task.variables if v.initial is not None}
     return task.initial_state().to_dict()
 
@@ -437,9 +437,9 @@ def _moves(value: Any, origin: Any) -> list[Any]:
     return list(dict.fromkeys([origin, halfway, step]))
 
 
-def _listed_starts(task: Task | PythonTask) -> tuple[list[State], bool]:
-    if isinstance(task, PythonTask):
-        return list(dict.fromkeys(task.unpack_all(task.start_source()))), True
+def _listed_starts(task: Task) -> tuple[list[State], bool]:
+    if not isinstance(task, CompiledTask):
+        return task.list_starts(), True
     try:
         return task.list_starts(max_states=MAX_STARTS, max_seconds=LISTING_SECONDS), True
     except (InputError, OutOfBudget):
@@ -451,9 +451,7 @@ def _listed_starts(task: Task | PythonTask) -> tuple[list[State], bool]:
     return list(dict.fromkeys(drawn)), False
 
 
-def _without_detours(
-    task: Task | PythonTask, states: Sequence[State], actions: Sequence[str]
-) -> list[int]:
+def _without_detours(task: Task, states: Sequence[State], actions: Sequence[str]) -> list[int]:
     """Return the steps of a run without those that can be left out: after each state the latest one
     of the run that is an outcome of what is decided there.
     """

@@ -11,7 +11,6 @@ from surefoot.findings import Finding, check_same_policy, check_same_task, read_
 from surefoot.policies import Policy
 from surefoot.results import Run, counted
 from surefoot.results.common import Result
-from surefoot.tasks.python_task import PythonTask
 from surefoot.tasks.task import Task
 
 
@@ -50,7 +49,7 @@ class ReplayResult(Result):
 
 
 def replay(
-    finding: Finding | str | Path, task: Task | PythonTask | None = None, policy: Any = None
+    finding: Finding | str | Path, task: Task | None = None, policy: Any = None
 ) -> ReplayResult:
     """Return whether the run of a finding still fails: every decision is asked for again, the
     outcomes are those of the finding.
@@ -71,7 +70,7 @@ def replay(
 def replayed(policy: Policy, run: Run) -> ReplayResult:
     """Return whether the policy still fails by the run."""
     task = policy.task
-    if run.is_known_reachable and not _is_start(task, run.start):
+    if run.is_known_reachable and not task.is_start(run.start):
         return _over(run, 0, "runs do not start here")
     for step, action in enumerate(run.actions):
         change = _change_at(policy, run, step, action)
@@ -80,12 +79,6 @@ def replayed(policy: Policy, run: Run) -> ReplayResult:
     if not task.is_fail(run.states[-1]):
         return _over(run, run.steps, "which is not fail")
     return ReplayResult(True, run.steps, run.steps, run.states[-1])
-
-
-def _is_start(task: Task | PythonTask, state: Any) -> bool:
-    if isinstance(task, Task):
-        return task.is_start(state)
-    return state in task.unpack_all(task.start_source())
 
 
 def _change_at(policy: Policy, run: Run, step: int, action: str) -> ReplayResult | None:

@@ -13,7 +13,6 @@ from surefoot.policies import Policy, as_policy
 from surefoot.policies.decisions import ask_core
 from surefoot.results import Run, SimulateResult
 from surefoot.tasks import require_task
-from surefoot.tasks.python_task import PythonTask
 from surefoot.tasks.state import listed
 from surefoot.tasks.task import Task
 
@@ -22,7 +21,7 @@ PACKED_RUN_SECONDS = 60.0
 
 
 def simulate(
-    task: Task | PythonTask,
+    task: Task,
     states: Iterable[Mapping[str, Any]] | None = None,
     *,
     policy: Any = "random",
@@ -51,7 +50,7 @@ def simulate(
     return SimulateResult(runs, time.perf_counter() - begin)
 
 
-def _policies(policy: Any, task: Task | PythonTask, seed: int) -> Callable[[int], Policy]:
+def _policies(policy: Any, task: Task, seed: int) -> Callable[[int], Policy]:
     """Return which policy each run has."""
     if policy == "random":
         return lambda number: as_policy(policy, task, seed=(seed + number) % (MAX_INT + 1))
@@ -60,7 +59,7 @@ def _policies(policy: Any, task: Task | PythonTask, seed: int) -> Callable[[int]
 
 
 def _starts(
-    task: Task | PythonTask, states: Iterable[Mapping[str, Any]] | None, how: SimulateOptions
+    task: Task, states: Iterable[Mapping[str, Any]] | None, how: SimulateOptions
 ) -> list[bytes]:
     if states is None:
         count = 1 if how.runs is None else how.runs

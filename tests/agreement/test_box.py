@@ -32,8 +32,8 @@ from tests.support.wide_tasks import wide_policy, wide_task
 from surefoot import InputError, SurefootError, _core, load_task, verify
 from surefoot.evaluate import CAN, CANNOT, may_fail
 from surefoot.policies import as_policy
+from surefoot.tasks.compiled_task import split_states
 from surefoot.tasks.expressions import variable
-from surefoot.tasks.task import split_states
 from surefoot.verify.box import ALWAYS, START_ERROR, Try, find_bad_states
 from surefoot.verify.constraints import core_constraints
 

@@ -15,7 +15,7 @@ from surefoot import Description
 from surefoot.policies import Policy, as_policy
 from surefoot.policies.models import Trees
 from surefoot.policies.writing import write_policy
-from surefoot.tasks.task import Task
+from surefoot.tasks.compiled_task import Task
 
 TRACKS = 12
 

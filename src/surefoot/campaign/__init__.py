@@ -15,11 +15,12 @@ from typing import Any
 from surefoot.campaign.reading import Campaign, read_campaign
 from surefoot.campaign.running import begin, go_on
 from surefoot.errors import InputError, shown
-from surefoot.loop import AnyTask, Watch
+from surefoot.loop import Watch
 from surefoot.options import DebugOptions, chosen
 from surefoot.policies import as_policy
 from surefoot.results import DebugResult, Iteration
 from surefoot.tasks import require_task
+from surefoot.tasks.task import Task
 
 __all__ = ["Campaign", "debug", "read_campaign", "resume"]
 
@@ -37,7 +38,7 @@ class _Tell(Watch):
 
 
 def debug(
-    task: AnyTask,
+    task: Task,
     policy: Any,
     *,
     directory: str | Path | None = None,
@@ -68,7 +69,7 @@ def debug(
 
 def resume(
     directory: str | Path,
-    task: AnyTask | None = None,
+    task: Task | None = None,
     *,
     progress: ProgressCallback | None = None,
 ) -> DebugResult:

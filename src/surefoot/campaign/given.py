@@ -25,11 +25,11 @@ from surefoot.errors import InputError, quoted, shown
 from surefoot.files import file_bytes, read_json
 from surefoot.findings import Finding
 from surefoot.findings.sources import task_again
-from surefoot.loop import AnyTask
 from surefoot.options import DebugOptions, checked
 from surefoot.policies import Policy, load_policy
 from surefoot.policies.formats import kind_of
 from surefoot.policies.writing import write_files, write_policy
+from surefoot.tasks.task import Task
 
 VERSION = 1
 COPIED = ("onnx", "safetensors", "xgboost", "lightgbm", "trees")
@@ -61,7 +61,7 @@ class Given:
         """Where the copy of the policy is."""
         return str(self.content["policy"]["file"])
 
-    def load_policy(self, relative: str, task: AnyTask) -> Policy:
+    def load_policy(self, relative: str, task: Task) -> Policy:
         """Return a policy of the campaign, with the interface of the one that was given.
 
         Its name is as findings and certificates need it, which stand in folders beside its own.
@@ -191,7 +191,7 @@ def _no_campaign(message: str) -> InputError:
 # -- the task again ----------------------------------------------------------------------------
 
 
-def task_of(given: Given, task: AnyTask | None = None) -> AnyTask:
+def task_of(given: Given, task: Task | None = None) -> Task:
     """Return the task of a campaign, or the one given, if it is the same.
 
     Raises InputError if it cannot be found, would run code, or has changed since.
@@ -210,7 +210,7 @@ def task_of(given: Given, task: AnyTask | None = None) -> AnyTask:
     return task
 
 
-def _found(given: Given) -> AnyTask:
+def _found(given: Given) -> Task:
     """Return the task that the campaign names: from the current directory, or from the one where
     the campaign began.
     """
@@ -226,7 +226,7 @@ def _found(given: Given) -> AnyTask:
     return _as_named(task, given, begun_in)
 
 
-def _as_named(task: AnyTask, given: Given, begun_in: Path) -> AnyTask:
+def _as_named(task: Task, given: Given, begun_in: Path) -> Task:
     """Return the task under the name that the campaign gave it: findings say the same again."""
     said, source = given.content["task"], task.source
     if source is None or source.text == said["source"]:

@@ -15,11 +15,12 @@ from surefoot.campaign.store import DirectoryStore, used_seconds
 from surefoot.errors import InputError
 from surefoot.files import file_bytes
 from surefoot.fuzz import BIASES, check_workers
-from surefoot.loop import AnyTask, Ended, Loop, Watch
+from surefoot.loop import Ended, Loop, Watch
 from surefoot.options import DebugOptions, check_word
 from surefoot.policies import Policy, load_policy
 from surefoot.policies.writing import interface_file, write_files
 from surefoot.results import DebugResult
+from surefoot.tasks.task import Task
 from surefoot.verify import METHODS as VERIFY_METHODS
 
 METHODS = ("minimal", "penalty")
@@ -55,7 +56,7 @@ def begin(
         return _run(given, policy.task, watch)
 
 
-def go_on(directory: Path, task: AnyTask | None = None, watch: Watch | None = None) -> DebugResult:
+def go_on(directory: Path, task: Task | None = None, watch: Watch | None = None) -> DebugResult:
     """Return the result of a campaign that was interrupted, or is finished.
 
     Raises InputError if it is none, another process is at work on it, or task, policy or version
@@ -68,7 +69,7 @@ def go_on(directory: Path, task: AnyTask | None = None, watch: Watch | None = No
         return _run(given, task_of(given, task), watch)
 
 
-def _run(given: Given, task: AnyTask, watch: Watch | None) -> DebugResult:
+def _run(given: Given, task: Task, watch: Watch | None) -> DebugResult:
     store = DirectoryStore(given, task)
     original = store.policy(given.policy_file)
     ended = Loop(original, given.options, store, watch or Watch()).run()

@@ -18,8 +18,9 @@ from surefoot.campaign.folder import (
 )
 from surefoot.campaign.given import Given
 from surefoot.errors import InputError
-from surefoot.loop import AnyTask, Line
+from surefoot.loop import Line
 from surefoot.policies import Policy
+from surefoot.tasks.task import Task
 
 
 class DirectoryStore:
@@ -29,7 +30,7 @@ class DirectoryStore:
     everything there is as it was written, and removes what no line names.
     """
 
-    def __init__(self, given: Given, task: AnyTask) -> None:
+    def __init__(self, given: Given, task: Task) -> None:
         self.given = given
         self.task = task
         self.lines, read = read_lines(given)

@@ -14,7 +14,6 @@ from surefoot.errors import InputError, quoted
 from surefoot.options import Options, checked
 
 if TYPE_CHECKING:
-    from surefoot.tasks.python_task import PythonTask
     from surefoot.tasks.task import Task
 
 TASK_GROUP = Group.create_ordered("Task")
@@ -53,7 +52,7 @@ class TaskArguments:
     int_range: Annotated[str | None, Parameter(group=TASK_GROUP, allow_leading_hyphen=True)] = None
     """LO..HI, the range of integer variables that the model does not bound"""
 
-    def load(self, source: str) -> Task | PythonTask:
+    def load(self, source: str) -> Task:
         """Return the task. Raises InputError if it cannot be read or an option does not fit it."""
         from surefoot.tasks import load_task
 

@@ -12,7 +12,7 @@ from surefoot.certificates import check_task
 from surefoot.cli.arguments import TaskArguments
 from surefoot.errors import InputError, printable, quoted
 from surefoot.policies import BUILT_IN, Policy, load_policy
-from surefoot.tasks.python_task import PythonTask
+from surefoot.tasks.compiled_task import CompiledTask
 from surefoot.tasks.source import Source
 
 if TYPE_CHECKING:
@@ -29,9 +29,9 @@ class Tasks:
     def __init__(self, given: str | None, arguments: TaskArguments) -> None:
         self._given = given
         self._arguments = arguments
-        self._loaded: dict[tuple[str, TaskArguments], Task | PythonTask] = {}
+        self._loaded: dict[tuple[str, TaskArguments], Task] = {}
 
-    def of(self, file: Path, said: Mapping[str, Any]) -> Task | PythonTask:
+    def of(self, file: Path, said: Mapping[str, Any]) -> Task:
         """Return the task: the one given, or the one that the certificate says it is about.
 
         Relative paths in a certificate are looked for in the current directory, then beside it.
@@ -48,7 +48,7 @@ class Tasks:
             raise error.at(file=str(file)) from None
         return task
 
-    def _said(self, file: Path, said: Mapping[str, Any]) -> Task | PythonTask:
+    def _said(self, file: Path, said: Mapping[str, Any]) -> Task:
         text = _source(file, said)
         arguments = _merged(_arguments(said["options"], file), self._arguments)
         try:
@@ -58,7 +58,7 @@ class Tasks:
                 error.hint = _give_task(file)
             raise
 
-    def _load(self, text: str, arguments: TaskArguments) -> Task | PythonTask:
+    def _load(self, text: str, arguments: TaskArguments) -> Task:
         key = text, arguments
         if key not in self._loaded:
             self._loaded[key] = arguments.load(text)
@@ -125,7 +125,7 @@ def _merged(said: TaskArguments, given: TaskArguments) -> TaskArguments:
 
 
 def policy_of(
-    file: Path, content: Mapping[str, Any], given: str | None, task: Task | PythonTask
+    file: Path, content: Mapping[str, Any], given: str | None, task: Task
 ) -> tuple[Policy | None, str | None]:
     """Return the policy whose decisions can be recomputed, or why there is none.
 
@@ -143,13 +143,13 @@ def policy_of(
     name = content.get("policy")
     if not isinstance(name, str):
         return None, "no policy is named"
-    if isinstance(task, PythonTask):
+    if not isinstance(task, CompiledTask):
         return None, "Python code defines the task"
     return _policy_named(name, file, task)
 
 
 def policy_of_finding(
-    finding: Finding, given: str | None, task: Task | PythonTask
+    finding: Finding, given: str | None, task: Task
 ) -> tuple[Policy | None, str | None]:
     """Return the policy of a finding, or why its decisions cannot be recomputed."""
     if given is not None:
@@ -164,7 +164,7 @@ def policy_of_finding(
         raise
 
 
-def _policy_named(name: str, file: Path, task: Task) -> tuple[Policy | None, str | None]:
+def _policy_named(name: str, file: Path, task: CompiledTask) -> tuple[Policy | None, str | None]:
     if BUILT_IN.fullmatch(name):
         return _loaded(name, task)
     if name.endswith(".jsonl"):
@@ -180,7 +180,7 @@ def _policy_named(name: str, file: Path, task: Task) -> tuple[Policy | None, str
     return _loaded(str(path), task)
 
 
-def _loaded(name: str, task: Task) -> tuple[Policy | None, str | None]:
+def _loaded(name: str, task: CompiledTask) -> tuple[Policy | None, str | None]:
     try:
         return load_policy(name, task), None
     except InputError as error:

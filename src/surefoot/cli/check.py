@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from surefoot.cli.certificate_task import Tasks
     from surefoot.findings import Finding
     from surefoot.policies import Policy
-    from surefoot.tasks.python_task import PythonTask
     from surefoot.tasks.task import Task
 
 Given = Annotated[
@@ -55,7 +54,7 @@ class Accepted:
     """
 
     file: Path
-    task: Task | PythonTask
+    task: Task
     content: dict[str, Any]
     policy: Policy | None
     not_recomputed: str | None
@@ -104,7 +103,7 @@ class AcceptedFinding:
     """A finding in which everything is proved; the members as those of Accepted."""
 
     file: Path
-    task: Task | PythonTask
+    task: Task
     finding: Finding
     policy: Policy | None
     not_recomputed: str | None
@@ -177,7 +176,7 @@ class AcceptedPolicy:
     """A certificate that no run of a policy fails; ``head`` is its first line."""
 
     file: Path
-    task: Task | PythonTask
+    task: Task
     head: dict[str, Any]
     policy: Policy
     seconds: float
@@ -313,7 +312,7 @@ def _checked(file: Path, tasks: Tasks, policy: str | None, options: CheckOptions
 def _checked_certificate(
     content: dict[str, Any],
     file: Path,
-    task: Task | PythonTask,
+    task: Task,
     policy: str | None,
     options: CheckOptions,
 ) -> Accepted:
@@ -331,7 +330,7 @@ def _checked_certificate(
 def _checked_finding(
     finding: Finding,
     file: Path,
-    task: Task | PythonTask,
+    task: Task,
     policy: str | None,
     options: CheckOptions,
 ) -> AcceptedFinding:
@@ -361,9 +360,7 @@ def _checked_policy(
     return AcceptedPolicy(file, task, head, who, time.perf_counter() - begin)
 
 
-def _policy_of_head(
-    head: dict[str, Any], file: Path, task: Task | PythonTask, given: str | None
-) -> Policy:
+def _policy_of_head(head: dict[str, Any], file: Path, task: Task, given: str | None) -> Policy:
     """Return the policy given, or the one that the certificate names; without it there is nothing
     to check. Raises InputError if it cannot be found, or if that would run code.
     """

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from surefoot.findings.repairs import RepairRecord
     from surefoot.policies import Policy
-    from surefoot.tasks.python_task import PythonTask
     from surefoot.tasks.task import Task
 
 
@@ -29,7 +28,7 @@ class AcceptedRepair:
     """
 
     file: Path
-    task: Task | PythonTask
+    task: Task
     record: RepairRecord
     policy: Policy | None
     not_recomputed: str | None
@@ -78,7 +77,7 @@ class AcceptedRepair:
 def checked_repair(
     record: RepairRecord,
     file: Path,
-    task: Task | PythonTask,
+    task: Task,
     policy: str | None,
     options: CheckOptions,
 ) -> AcceptedRepair:

@@ -21,7 +21,6 @@ from surefoot.options import DebugOptions
 if TYPE_CHECKING:
     from surefoot.loop import Watch
     from surefoot.results import DebugResult
-    from surefoot.tasks.python_task import PythonTask
     from surefoot.tasks.task import Task
 
 SAFE, UNSAFE, UNKNOWN = 0, 1, 4
@@ -94,7 +93,7 @@ class Job:
     """A campaign that is to be run, and shown."""
 
     command: str
-    task: Task | PythonTask
+    task: Task
     directory: Path
     title: str
     is_json: bool

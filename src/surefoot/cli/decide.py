@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from surefoot.cli.checking import Checking
     from surefoot.cli.deciding import Found, Job
     from surefoot.oracles.states import Starts
-    from surefoot.tasks.python_task import PythonTask
     from surefoot.tasks.state import State
     from surefoot.tasks.task import Task
 
@@ -104,9 +103,7 @@ class Questions:
     max_starts: int = 1_000
     """decide at most this many start states"""
 
-    def find(
-        self, task: Task | PythonTask, *, seed: int
-    ) -> tuple[tuple[State, ...], Starts | None]:
+    def find(self, task: Task, *, seed: int) -> tuple[tuple[State, ...], Starts | None]:
         """Return the states, and what is known about the start states if these are meant."""
         from surefoot.cli.state_text import read_states, state_of
         from surefoot.oracles.states import sample_states, start_states

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from surefoot.cli.progress import Progress
     from surefoot.oracles.compare import Comparison
     from surefoot.results import DecideResult
-    from surefoot.tasks.python_task import PythonTask
     from surefoot.tasks.task import Task
 
 STYLES = {"safe": "bold green", "unsafe": "bold red", "unknown": "bold yellow"}
@@ -151,7 +150,7 @@ def _several(count: int) -> str:
     return "" if count == 1 else f"{count:,} "
 
 
-def notes_on(task: Task | PythonTask) -> list[str]:
+def notes_on(task: Task) -> list[str]:
     """Return what a reader of the answers must know about the task."""
     description = getattr(task, "description", None)
     if description is None or description.fail_condition is not None:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from surefoot.oracles.states import Starts
     from surefoot.policies import Policy
     from surefoot.results import Answer
-    from surefoot.tasks.python_task import PythonTask
     from surefoot.tasks.state import State
     from surefoot.tasks.task import Task
 
@@ -71,7 +70,7 @@ class Found:
 class Job:
     """States of a task and how to decide them."""
 
-    task: Task | PythonTask
+    task: Task
     states: tuple[State, ...]
     starts: Starts | None
     policy: Policy | None

@@ -17,8 +17,8 @@ from surefoot.errors import InputError, OutOfBudget, quoted, shown
 if TYPE_CHECKING:
     from surefoot.domains.family import Family
     from surefoot.domains.pictures import Picture
+    from surefoot.tasks.compiled_task import CompiledTask
     from surefoot.tasks.state import State
-    from surefoot.tasks.task import Task
 
 JANI, SVG = ".jani", ".svg"
 Name = Annotated[
@@ -42,7 +42,7 @@ class Example:
 
     family: Family
     parameters: dict[str, Any]
-    task: Task
+    task: CompiledTask
     start: State | None
     picture: Picture | None
 

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from surefoot.results import ExploreResult
-    from surefoot.tasks.python_task import PythonTask
     from surefoot.tasks.state import State
     from surefoot.tasks.task import Task
 
@@ -80,7 +79,7 @@ def explore(
     return COMPLETE if result.complete else CUT
 
 
-def _begin(task: Task | PythonTask, file: Path | None, *, initial: bool) -> Sequence[State] | None:
+def _begin(task: Task, file: Path | None, *, initial: bool) -> Sequence[State] | None:
     if file is not None and initial:
         raise InputError("bad-option", "--states and --initial exclude each other")
     if initial:

@@ -24,7 +24,6 @@ from surefoot.results import counted
 if TYPE_CHECKING:
     from surefoot.policies import Policy
     from surefoot.policies.shield import ShieldedPolicy
-    from surefoot.tasks.python_task import PythonTask
     from surefoot.tasks.task import Task
 
 Sources = Annotated[
@@ -136,7 +135,7 @@ def _task_and_policy(
     arguments: TaskArguments,
     *,
     seed: int,
-) -> tuple[Task | PythonTask, Policy]:
+) -> tuple[Task, Policy]:
     """Return the task and the policy that are given, or else those of a campaign or finding."""
     from surefoot.findings.faults import is_campaign
 

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from surefoot.policies import Policy
     from surefoot.results import FuzzResult, Run
-    from surefoot.tasks.python_task import PythonTask
     from surefoot.tasks.task import Task
 
 NOTHING, FAILS, CUT = 0, 1, 4
@@ -219,7 +218,7 @@ def _print_result(policy: Policy, result: FuzzResult) -> None:
     out.print(_cost_text(result))
 
 
-def _print_run(task: Task | PythonTask, run: Run, result: FuzzResult) -> None:
+def _print_run(task: Task, run: Run, result: FuzzResult) -> None:
     from surefoot.cli.output import console
     from surefoot.cli.run_text import head_of, lines_of
     from surefoot.cli.state_text import labels_of

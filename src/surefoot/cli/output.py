@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from surefoot.tasks.python_task import PythonTask
     from surefoot.tasks.task import Task
 
 
@@ -30,7 +29,7 @@ def json_text(content: dict[str, Any]) -> str:
 
 def document(
     command: str,
-    task: Task | PythonTask,
+    task: Task,
     *,
     policy: str | None = None,
     policy_sha256: str | None = None,

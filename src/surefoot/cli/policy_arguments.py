@@ -12,7 +12,6 @@ from surefoot.errors import InputError
 
 if TYPE_CHECKING:
     from surefoot.policies import Policy
-    from surefoot.tasks.python_task import PythonTask
     from surefoot.tasks.task import Task
 
 POLICY_GROUP = Group.create_ordered("Policy")
@@ -32,7 +31,7 @@ class PolicyArguments:
     ] = False
     """the policy decides for the best of all actions, applicable or not"""
 
-    def load(self, task: Task | PythonTask, *, seed: int = 0, default: str | None = None) -> Policy:
+    def load(self, task: Task, *, seed: int = 0, default: str | None = None) -> Policy:
         """Return the policy, or that of ``default`` if none is given.
 
         Raises InputError if there is neither, or if the policy cannot be read or does not fit.
@@ -42,7 +41,7 @@ class PolicyArguments:
             raise missing_policy()
         return self.load_text(text, task, seed=seed)
 
-    def load_if_given(self, task: Task | PythonTask, *, seed: int = 0) -> Policy | None:
+    def load_if_given(self, task: Task, *, seed: int = 0) -> Policy | None:
         """Return the policy, None without --policy. Raises InputError as ``load`` does, and for
         --interface or --unfiltered without policy.
         """
@@ -57,7 +56,7 @@ class PolicyArguments:
                 )
         return None
 
-    def load_text(self, text: str, task: Task | PythonTask, *, seed: int = 0) -> Policy:
+    def load_text(self, text: str, task: Task, *, seed: int = 0) -> Policy:
         """Return the policy that a text names, with the interface that was given."""
         from surefoot.policies import load_policy
 

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from surefoot.findings import Finding
     from surefoot.policies import Policy
     from surefoot.replay import ReplayResult
-    from surefoot.tasks.python_task import PythonTask
     from surefoot.tasks.task import Task
 
 FindingFile = Annotated[Path, Parameter(name="FINDING", help="a finding, a JSON file of faults")]
@@ -102,7 +101,7 @@ def replay(
 
 def task_of(
     finding: Finding, given: str | None, arguments: TaskArguments, *, must_be_same: bool = False
-) -> Task | PythonTask:
+) -> Task:
     """Return the task given, or that of the finding. Raises InputError if this one has changed;
     also if one given is another, where it ``must_be_same``.
     """
@@ -119,7 +118,7 @@ def task_of(
 
 def policy_of(
     finding: Finding,
-    task: Task | PythonTask,
+    task: Task,
     arguments: PolicyArguments,
     *,
     seed: int,

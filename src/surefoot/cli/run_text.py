@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from surefoot.policies import Policy
     from surefoot.results import Made, Run
-    from surefoot.tasks.python_task import PythonTask
     from surefoot.tasks.task import Task
 
 STYLES = {
@@ -111,15 +110,15 @@ def lines_of(
         yield f"  {run.steps + 1:5}  {printable(run.reason)}  is not applicable"
 
 
-def picture_text(task: Task | PythonTask) -> Draw:
+def picture_text(task: Task) -> Draw:
     """Return what draws the task's states. Raises InputError if nobody can."""
-    if getattr(task, "draw", None) is None:
+    if task.draw is None:
         raise InputError(
             "no-picture",
             f"nobody knows how to draw states of {quoted(task.name)}",
             hint="only the built-in domains have --pictures: see surefoot domains",
         )
-    return lambda state: str(task.picture(state))  # type: ignore[union-attr]
+    return lambda state: str(task.picture(state))
 
 
 def _picture_lines(draw: Draw | None, state: Any) -> Iterator[str]:

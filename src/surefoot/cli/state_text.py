@@ -10,14 +10,13 @@ from surefoot.errors import InputError, SurefootError, printable, quoted
 from surefoot.files import parse_line, text_lines, without_duplicates
 
 if TYPE_CHECKING:
-    from surefoot.tasks.python_task import PythonTask
     from surefoot.tasks.state import State
     from surefoot.tasks.task import Task
 
 JSON_HINT = 'a state looks like {"x": 3, "y": 0}'
 
 
-def state_of(task: Task | PythonTask, text: str) -> State:
+def state_of(task: Task, text: str) -> State:
     """Return the state ``x=3,y=0`` or of a JSON object; every variable must be there."""
     try:
         is_json = text.lstrip().startswith("{")
@@ -28,7 +27,7 @@ def state_of(task: Task | PythonTask, text: str) -> State:
         raise
 
 
-def read_states(task: Task | PythonTask, file: Path) -> list[State]:
+def read_states(task: Task, file: Path) -> list[State]:
     """Return the states of a file, one JSON object per line. Errors name file and line.
 
     Empty lines are skipped; a file without any state is an error.
@@ -71,7 +70,7 @@ def _assignment_of(text: str) -> tuple[str, Any]:
         return name, value  # the name of a location
 
 
-def labels_of(task: Task | PythonTask) -> dict[str, tuple[str, ...]]:
+def labels_of(task: Task) -> dict[str, tuple[str, ...]]:
     """Return the names of the values, for the variables that have such: locations."""
     variables = getattr(task, "variables", ())
     return {v.name: v.labels for v in variables if v.labels is not None}

@@ -15,14 +15,13 @@ from surefoot.doctor.report import DoctorReport, Finding
 from surefoot.doctor.task import examine_task
 from surefoot.options import DoctorOptions, chosen
 from surefoot.tasks import require_task
-from surefoot.tasks.python_task import PythonTask
 from surefoot.tasks.task import Task
 
 __all__ = ["DoctorReport", "Finding", "PolicyFacts", "examine"]
 
 
 def examine(
-    task: Task | PythonTask,
+    task: Task,
     *,
     policy: Any = None,
     options: DoctorOptions | None = None,

@@ -13,7 +13,7 @@ from surefoot.doctor.sampling import STATES, Sample, sampled
 from surefoot.errors import InputError, quoted
 from surefoot.policies.decisions import ask_core
 from surefoot.results import counted
-from surefoot.tasks.task import Task
+from surefoot.tasks.compiled_task import CompiledTask
 
 if TYPE_CHECKING:
     from surefoot.policies import Policy
@@ -162,7 +162,7 @@ def _mapping_findings(policy: Policy) -> Iterator[Finding]:
         what = f"{counted(len(unused), 'input')} ({named(unused)})"
         yield Finding("input-unused", f"the policy does not look at {what}")
     task = policy.task
-    if isinstance(task, Task):
+    if isinstance(task, CompiledTask):
         outputs = set(interface.outputs)
         without = [a for a in task.actions if a not in task.silent and a not in outputs]
         if without:

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from surefoot import _core
+from surefoot.tasks.compiled_task import CompiledTask
 from surefoot.tasks.task import Task
 
 if TYPE_CHECKING:
     from surefoot.tasks.description import Variable
-    from surefoot.tasks.python_task import PythonTask
 
 STATES = 10_000
 UNBOUNDED = 1e9  # beyond this a range is no hint at the values that occur
@@ -34,16 +34,14 @@ class Sample:
         return [at for at, actions in enumerate(self.choices) if len(actions) > 1]
 
 
-def sampled(
-    task: Task | PythonTask, walked: list[bytes], *, count: int, seed: int, deadline: float
-) -> Sample:
+def sampled(task: Task, walked: list[bytes], *, count: int, seed: int, deadline: float) -> Sample:
     """Return different states: the walked ones and, if the ranges are known, others drawn uniformly
     within them, ``count`` in all. States in which the model has an error are left out.
     """
     states: dict[bytes, list[int]] = {}
     for state in walked[:count]:
         _add(states, task, state)
-    if isinstance(task, Task):
+    if isinstance(task, CompiledTask):
         rng = random.Random(seed)
         for _ in range(2 * (count - len(states))):
             if len(states) >= count or time.monotonic() > deadline:
@@ -53,7 +51,7 @@ def sampled(
     return Sample(list(states), list(states.values()))
 
 
-def _add(states: dict[bytes, list[int]], task: Task | PythonTask, state: bytes) -> None:
+def _add(states: dict[bytes, list[int]], task: Task, state: bytes) -> None:
     if state in states:
         return
     try:

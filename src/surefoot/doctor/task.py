@@ -26,6 +26,7 @@ from surefoot.doctor.report import (
 from surefoot.errors import InputError, OutOfBudget, SurefootError, quoted
 from surefoot.options import DoctorOptions
 from surefoot.results import counted
+from surefoot.tasks.compiled_task import CompiledTask
 from surefoot.tasks.description import Description
 from surefoot.tasks.expressions import text_of, variables_in
 from surefoot.tasks.python_task import PythonTask
@@ -37,9 +38,7 @@ MAX_STARTS = 500
 MAX_ERRORS = 20
 
 
-def examine_task(
-    task: Task | PythonTask, options: DoctorOptions
-) -> tuple[DoctorReport, list[bytes]]:
+def examine_task(task: Task, options: DoctorOptions) -> tuple[DoctorReport, list[bytes]]:
     """Return what the task contains and what looks unusual about it, and the states met.
 
     Errors of the model that the walks meet are findings; nothing is raised for them. The report is
@@ -47,12 +46,13 @@ def examine_task(
     """
     if isinstance(task, PythonTask):
         return _examine_python(task, options)
+    assert isinstance(task, CompiledTask)
     walks = _Walks(task, options)
     walks.walk()
     return _report(task, walks), list(walks.seen)
 
 
-def _report(task: Task, walks: _Walks) -> DoctorReport:
+def _report(task: CompiledTask, walks: _Walks) -> DoctorReport:
     d = task.description
     per_action = Counter(edge.action for edge in d.edges)
     return DoctorReport(
@@ -90,7 +90,7 @@ def _start_text(d: Description) -> str:
 # -- what follows from the description ---------------------------------------------------------
 
 
-def _static_findings(task: Task) -> Iterator[Finding]:
+def _static_findings(task: CompiledTask) -> Iterator[Finding]:
     d = task.description
     if d.goal_condition is None:
         yield Finding("no-goal", "there is no goal: no state is a goal state")
@@ -110,7 +110,7 @@ def _static_findings(task: Task) -> Iterator[Finding]:
         yield Finding("never-assigned", f"no edge assigns to {variables_text(constant)}")
 
 
-def _free_variables(task: Task) -> Iterator[Finding]:
+def _free_variables(task: CompiledTask) -> Iterator[Finding]:
     """Yield what the start leaves free: there any value of the range is a start."""
     d = task.description
     if d.start_condition is not None:
@@ -149,7 +149,7 @@ def _with_cells(d: Description, names: set[str]) -> set[str]:
 class _Walks:
     """Walks through a task at random and keeps count of what is unusual in the states met."""
 
-    task: Task
+    task: CompiledTask
     options: DoctorOptions
     seen: dict[bytes, None] = field(default_factory=dict)
     starts: int = 0

@@ -15,8 +15,8 @@ from urllib.parse import parse_qsl, urlencode
 
 from surefoot.domains.family import Family
 from surefoot.errors import InputError, listed_hint, quoted
+from surefoot.tasks.compiled_task import CompiledTask
 from surefoot.tasks.source import Source
-from surefoot.tasks.task import Task
 
 DOMAINS = (
     "one-way-line",
@@ -50,7 +50,7 @@ def domain_family(name: str) -> Family:
     return found
 
 
-def domain(name: str, **parameters: Any) -> Task:
+def domain(name: str, **parameters: Any) -> CompiledTask:
     """Return a task of the built-in family ``name``.
 
     ``size`` is the name of a size, other keywords are parameters of the family and win over it.
@@ -65,7 +65,7 @@ def domain(name: str, **parameters: Any) -> Task:
     return task
 
 
-def domain_from_text(text: str) -> Task:
+def domain_from_text(text: str) -> CompiledTask:
     """Return the task of ``domain:NAME?param=value&...``."""
     name, parameters = parse_domain(text)
     return domain(name, **parameters)

@@ -33,7 +33,7 @@ from surefoot.certificates import (
 from surefoot.errors import InputError, OutOfBudget, printable, shown
 from surefoot.files import read_json
 from surefoot.findings.making import VERSION, finding_of
-from surefoot.findings.runs import AnyTask, run_from, run_in
+from surefoot.findings.runs import run_from, run_in
 from surefoot.findings.sources import (
     check_same_policy,
     check_same_task,
@@ -51,6 +51,7 @@ from surefoot.findings.writing import (
 from surefoot.policies import Policy, as_policy
 from surefoot.results import Run
 from surefoot.tasks import require_task
+from surefoot.tasks.task import Task
 
 __all__ = [
     "Finding",
@@ -77,7 +78,7 @@ class Finding:
         self,
         content: Mapping[str, Any],
         *,
-        task: AnyTask | None = None,
+        task: Task | None = None,
         policy: Policy | None = None,
         file: Path | None = None,
     ) -> None:
@@ -153,7 +154,7 @@ class Finding:
 
     def check(
         self,
-        task: AnyTask | None = None,
+        task: Task | None = None,
         policy: Any = None,
         *,
         max_seconds: float | None = None,
@@ -180,14 +181,14 @@ class Finding:
         model = model_of(task, all_actions(content))
         run_checker(checker.check_finding, model, content, asked, max_seconds)
 
-    def run(self, task: AnyTask) -> Run:
+    def run(self, task: Task) -> Run:
         """Return the run, in states of this task. Raises InputError if they are none of them.
 
         Whether the task has its actions, and the run fails, is not asked: see ``replay``.
         """
         return run_in(self.content["run"], task, file=self.file)
 
-    def find_task(self, given: AnyTask | None = None) -> AnyTask:
+    def find_task(self, given: Task | None = None) -> Task:
         """Return the task given, or that of the finding. Raises InputError if it cannot be found,
         or if finding it would run code.
         """
@@ -195,7 +196,7 @@ class Finding:
             return require_task(given)
         return self.task if self.task is not None else task_again(self)
 
-    def find_policy(self, task: AnyTask, given: Any = None) -> Policy:
+    def find_policy(self, task: Task, given: Any = None) -> Policy:
         """Return the policy given, or that of the finding, as ``find_task`` does."""
         if given is not None:
             return as_policy(given, task)

@@ -16,8 +16,9 @@ from surefoot.certificates import sha256_of
 from surefoot.errors import InputError, SurefootError, nearest_hint, quoted, shown
 from surefoot.files import parse_line, read_json, text_lines
 from surefoot.findings import finding_from
-from surefoot.findings.runs import AnyTask, _state_in
+from surefoot.findings.runs import _state_in
 from surefoot.tasks import require_task
+from surefoot.tasks.task import Task
 
 if TYPE_CHECKING:
     from surefoot.repair.decisions import FaultDecision
@@ -33,7 +34,7 @@ Place = tuple[Path, str | None]
 """a file, and where in it"""
 
 
-def read_faults(paths: Iterable[str | Path], task: AnyTask) -> list[FaultDecision]:
+def read_faults(paths: Iterable[str | Path], task: Task) -> list[FaultDecision]:
     """Return the faults of files and folders, each once, in the order in which they are met.
 
     A path is a finding of a fault, a folder of findings, a document of ``surefoot faults --json``,
@@ -63,7 +64,7 @@ def read_faults(paths: Iterable[str | Path], task: AnyTask) -> list[FaultDecisio
 # -- files -------------------------------------------------------------------------------------
 
 
-def _faults_at(path: Path, task: AnyTask) -> Iterator[tuple[Place, Any]]:
+def _faults_at(path: Path, task: Task) -> Iterator[tuple[Place, Any]]:
     """Yield the faults of a path as plain data, and where each stands."""
     if not _is_folder(path):
         yield from _faults_in_file(path, task, is_alone=True)
@@ -96,7 +97,7 @@ def _listed(folder: Path, is_wanted: Any) -> list[Path]:
         raise InputError("file-not-readable", message, file=str(folder)) from None
 
 
-def _faults_in_file(file: Path, task: AnyTask, *, is_alone: bool) -> Iterator[tuple[Place, Any]]:
+def _faults_in_file(file: Path, task: Task, *, is_alone: bool) -> Iterator[tuple[Place, Any]]:
     """Yield the faults of a file. One that has none is an error only if it was asked for alone."""
     if file.suffix == ".jsonl":
         if ROUND.fullmatch(file.name) and (campaign := file.parent.parent / CAMPAIGN).is_file():
@@ -126,7 +127,7 @@ def _faults_in_lines(file: Path) -> Iterator[tuple[Place, Any]]:
 
 
 def _fault_of_finding(
-    content: dict[str, Any], file: Path, task: AnyTask
+    content: dict[str, Any], file: Path, task: Task
 ) -> Iterator[tuple[Place, Any]]:
     """Yield the fault of a finding, alternatives with a certificate first."""
     finding = finding_from(content, file)
@@ -141,12 +142,12 @@ def _fault_of_finding(
 # -- the same task -----------------------------------------------------------------------------
 
 
-def _check_campaign(file: Path, task: AnyTask) -> None:
+def _check_campaign(file: Path, task: Task) -> None:
     content = read_json(file)
     _check_task(content.get("task") if isinstance(content, dict) else None, task, file)
 
 
-def _check_task(said: Any, task: AnyTask, file: Path) -> None:
+def _check_task(said: Any, task: Task, file: Path) -> None:
     """Raise InputError (``fault-other-task``) if a file says that its faults are of another task.
 
     Of tasks that Python code defines nobody knows whether they are the same.
@@ -170,7 +171,7 @@ def _check_task(said: Any, task: AnyTask, file: Path) -> None:
 # -- single faults -----------------------------------------------------------------------------
 
 
-def _checked(content: Any, task: AnyTask) -> tuple[Any, str, list[str]]:
+def _checked(content: Any, task: Task) -> tuple[Any, str, list[str]]:
     """Return state, action and alternatives of a fault. Raises InputError if they are none."""
     wanted = {"state", "action", "alternatives"}
     if not isinstance(content, Mapping) or not wanted <= set(content):
@@ -188,7 +189,7 @@ def _checked(content: Any, task: AnyTask) -> tuple[Any, str, list[str]]:
     return state, content["action"], alternatives
 
 
-def _check_action(name: Any, applicable: list[str], task: AnyTask) -> None:
+def _check_action(name: Any, applicable: list[str], task: Task) -> None:
     if not isinstance(name, str):
         raise InputError("bad-fault", f"{shown(name)} is no name of an action")
     if name in applicable:

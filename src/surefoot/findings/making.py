@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 from surefoot import __version__
 from surefoot.certificates import task_member
 from surefoot.errors import InputError, shown
-from surefoot.findings.runs import AnyTask
 from surefoot.policies import Policy, as_policy
 from surefoot.results import Bug, Fault, Run
 from surefoot.tasks import require_task
 from surefoot.tasks.state import State
+from surefoot.tasks.task import Task
 
 if TYPE_CHECKING:
     from surefoot.findings import Finding
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 VERSION = 1
 
 
-def finding_of(task: AnyTask, policy: Any, found: Fault | Bug | Run, *, seed: int = 0) -> Finding:
+def finding_of(task: Task, policy: Any, found: Fault | Bug | Run, *, seed: int = 0) -> Finding:
     """Return the finding of a fault, a bug or a failing run.
 
     ``seed`` is that of the fuzzing which found the run. Raises OutOfBudget if the certificates
@@ -75,7 +75,7 @@ def policy_member(policy: Policy) -> dict[str, Any]:
     }
 
 
-def _run_member(run: Run, task: AnyTask, seed: int) -> dict[str, Any]:
+def _run_member(run: Run, task: Task, seed: int) -> dict[str, Any]:
     made = {} if run.made is None else {"made": run.made.to_dict()}
     return {
         "run": run.run,
@@ -88,7 +88,7 @@ def _run_member(run: Run, task: AnyTask, seed: int) -> dict[str, Any]:
     }
 
 
-def _row(state: State, task: AnyTask) -> list[Any]:
+def _row(state: State, task: Task) -> list[Any]:
     return [state[name] for name in task.names]
 
 

@@ -33,9 +33,9 @@ from surefoot.errors import InputError, shown
 from surefoot.files import read_json
 from surefoot.findings import FRAME, Finding
 from surefoot.findings.making import policy_member
-from surefoot.findings.runs import AnyTask
 from surefoot.findings.sources import check_same_policy, check_same_task, never_stuck
 from surefoot.policies import Policy
+from surefoot.tasks.task import Task
 
 VERSION = 1
 
@@ -56,7 +56,7 @@ class RepairRecord:
 
     def check(
         self,
-        task: AnyTask,
+        task: Task,
         before: Policy | None,
         after: Policy | None,
         *,

@@ -9,14 +9,13 @@ from typing import Any
 from surefoot.errors import InputError, nearest_hint, quoted, shown
 from surefoot.results import Run
 from surefoot.results.runs import Change, Made
+from surefoot.tasks.compiled_task import CompiledTask
 from surefoot.tasks.python_task import PythonTask
 from surefoot.tasks.state import State
 from surefoot.tasks.task import Task
 
-AnyTask = Task | PythonTask
 
-
-def run_from(content: Any, task: AnyTask, *, file: str | Path | None = None) -> Run:
+def run_from(content: Any, task: Task, *, file: str | Path | None = None) -> Run:
     """Return the run of plain data: ``states`` and ``actions``, as fuzzing writes them.
 
     States are objects, or lists if ``variables`` says in which order. Raises InputError if that is
@@ -44,7 +43,7 @@ def run_from(content: Any, task: AnyTask, *, file: str | Path | None = None) -> 
     return run
 
 
-def run_in(content: Mapping[str, Any], task: AnyTask, *, file: str | Path | None) -> Run:
+def run_in(content: Mapping[str, Any], task: Task, *, file: str | Path | None) -> Run:
     """Return the run as ``run_from`` does, where lists of states and actions are known to be there.
 
     Whether the task has its actions is not asked.
@@ -70,7 +69,7 @@ def run_in(content: Mapping[str, Any], task: AnyTask, *, file: str | Path | None
     )
 
 
-def _state_in(given: Any, names: Any, task: AnyTask) -> State:
+def _state_in(given: Any, names: Any, task: Task) -> State:
     if isinstance(given, list):
         if not isinstance(names, list) or len(names) != len(given):
             raise InputError("bad-state", "a state has not as many values as there are variables")
@@ -79,7 +78,7 @@ def _state_in(given: Any, names: Any, task: AnyTask) -> State:
         given = dict(zip(names, given, strict=True))
     if not isinstance(given, Mapping):
         raise InputError("bad-state", f"{shown(given)} is no state")
-    is_plain = isinstance(task, Task)
+    is_plain = isinstance(task, CompiledTask)
     for name, value in given.items():
         if isinstance(value, dict) or (is_plain and isinstance(value, list)):
             raise InputError("bad-state", f"the value of {quoted(str(name))} is no value")
@@ -100,7 +99,7 @@ def _action_in(given: Any) -> str:
     return given
 
 
-def _made_in(content: Mapping[str, Any], task: AnyTask, start: State) -> Made | None:
+def _made_in(content: Mapping[str, Any], task: Task, start: State) -> Made | None:
     """Return how the start was made. Where that is not said, nobody knows more than the start."""
     if content.get("known_reachable", True) is True and "made" not in content:
         return None
@@ -112,7 +111,7 @@ def _made_in(content: Mapping[str, Any], task: AnyTask, start: State) -> Made | 
     return Made(reached, tuple(_change_in(each, task) for each in changes))
 
 
-def _change_in(content: Mapping[str, Any], task: AnyTask) -> Change:
+def _change_in(content: Mapping[str, Any], task: Task) -> Change:
     state = _state_in(content.get("state"), None, task)
     if "action" in content:
         return Change(state, action=_action_in(content["action"]))

@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Any
 from surefoot import checker
 from surefoot.certificates import task_member
 from surefoot.errors import InputError, printable, quoted
-from surefoot.findings.runs import AnyTask
 from surefoot.policies import BUILT_IN, Policy, load_policy
 from surefoot.tasks import load_task
 from surefoot.tasks.source import Source
+from surefoot.tasks.task import Task
 
 if TYPE_CHECKING:
     from surefoot.findings import Finding
 
 
-def check_same_task(finding: Finding, task: AnyTask) -> None:
+def check_same_task(finding: Finding, task: Task) -> None:
     """Raise InputError (``finding-other-task``) if the finding is about another task."""
     said, real = finding.content["task"]["sha256"], task_member(task)["sha256"]
     if said != real:
@@ -65,7 +65,7 @@ def _found(path: str, finding: Finding) -> Path:
     return beside if not Path(path).exists() and beside.exists() else Path(path)
 
 
-def task_again(finding: Finding) -> AnyTask:
+def task_again(finding: Finding) -> Task:
     """Return the task that the finding names. Raises InputError if it cannot be found, or if
     reading it would run code.
     """
@@ -131,7 +131,7 @@ def _bad_option(name: str, finding: Finding) -> InputError:
     return InputError("not-a-finding", message, file=_file_text(finding))
 
 
-def policy_again(finding: Finding, task: AnyTask) -> Policy:
+def policy_again(finding: Finding, task: Task) -> Policy:
     """Return the policy that the finding names, as ``task_again`` does."""
     said = finding.content["policy"]
     name, interface = said["name"], said["interface"]

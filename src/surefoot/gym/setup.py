@@ -16,8 +16,9 @@ from surefoot.gym.settings import Settings
 from surefoot.policies.binding import core_interface
 from surefoot.policies.interface import Input, Interface, scaled_interface
 from surefoot.tasks import as_task, load_task
+from surefoot.tasks.compiled_task import CompiledTask
 from surefoot.tasks.state import listed
-from surefoot.tasks.task import MAX_STATE_TEXT, Task
+from surefoot.tasks.task import MAX_STATE_TEXT
 from surefoot.train.rewards import CUT, DEAD_END, FAIL, GOAL
 
 if TYPE_CHECKING:
@@ -134,10 +135,10 @@ class Setup:
         return InputError("not-applicable", text, hint=hint)
 
 
-def compiled(task: Any) -> Task:
+def compiled(task: Any) -> CompiledTask:
     """Return the task of an object or text. Raises Unsupported if Python code defines it."""
     found = as_task(load_task(task) if isinstance(task, str | Path) else task)
-    if isinstance(found, Task):
+    if isinstance(found, CompiledTask):
         return found
     raise Unsupported(
         "gym-python-task",
@@ -147,13 +148,13 @@ def compiled(task: Any) -> Task:
     )
 
 
-def interface_of(task: Task, *, scale: bool) -> Interface:
+def interface_of(task: CompiledTask, *, scale: bool) -> Interface:
     """Return what is observed of a task, and its actions: the interface of whoever learns here."""
     scaled = scaled_interface(task)
     return scaled if scale else replace(scaled, inputs=tuple(map(Input, task.names)))
 
 
-def packed_starts(task: Task, starts: Any) -> bytes:
+def packed_starts(task: CompiledTask, starts: Any) -> bytes:
     """Return where runs begin, packed: the given states, or the start states of the task.
 
     If there are too many of these, or infinitely many, as many as we keep are drawn.

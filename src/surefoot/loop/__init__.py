@@ -8,12 +8,10 @@ states. Whoever runs a loop gives a :class:`Store` that keeps the lines and file
 from surefoot.loop.debugging import Ended, Loop
 from surefoot.loop.known import KnownFault, read_plain
 from surefoot.loop.lines import check_line, evaluation_of, iterations_of
-from surefoot.loop.starts import AnyTask
 from surefoot.loop.store import Line, Store
 from surefoot.loop.watching import Numbers, Watch
 
 __all__ = [
-    "AnyTask",
     "Ended",
     "KnownFault",
     "Line",

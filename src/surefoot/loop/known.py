@@ -11,10 +11,10 @@ from typing import Any
 from surefoot.errors import InputError
 from surefoot.files import parse_line, text_lines
 from surefoot.findings import run_from
-from surefoot.loop.starts import AnyTask
 from surefoot.results import Fault
 from surefoot.suspects import Suspect
 from surefoot.tasks.state import State
+from surefoot.tasks.task import Task
 
 HINT = 'a line looks like {"state": {...}, "action": "...", "outcome": {...}, ...}'
 MEMBERS: dict[str, type] = {
@@ -122,7 +122,7 @@ def _checked(content: Any) -> dict[str, Any]:
 
 
 def read_known(
-    path: Path, task: AnyTask, iteration: int, findings: Iterable[Mapping[str, Any]]
+    path: Path, task: Task, iteration: int, findings: Iterable[Mapping[str, Any]]
 ) -> list[KnownFault]:
     """Return the faults of a file, in states of the task, with the findings that there are."""
     faults = [_known(content, task, iteration, path) for content in read_plain(path)]
@@ -134,7 +134,7 @@ def read_known(
     return faults
 
 
-def _known(content: dict[str, Any], task: AnyTask, iteration: int, path: Path) -> KnownFault:
+def _known(content: dict[str, Any], task: Task, iteration: int, path: Path) -> KnownFault:
     state, outcome = (_state(content[name], task, path) for name in ("state", "outcome"))
     values = {**content, "state": state, "outcome": outcome}
     return KnownFault(
@@ -142,7 +142,7 @@ def _known(content: dict[str, Any], task: AnyTask, iteration: int, path: Path) -
     )
 
 
-def _state(content: dict[str, Any], task: AnyTask, path: Path) -> State:
+def _state(content: dict[str, Any], task: Task, path: Path) -> State:
     run = run_from({"states": [content], "actions": []}, task, file=path)
     state: State = run.start
     return state

@@ -15,7 +15,8 @@ from surefoot.loop.starts import Starts
 from surefoot.options import DebugOptions
 from surefoot.policies import Policy
 from surefoot.policies.models import Trees
-from surefoot.tasks.task import Task, split_states
+from surefoot.tasks.compiled_task import CompiledTask
+from surefoot.tasks.task import split_states
 from surefoot.verify.auto import REACHED_PER_START, count_starts
 from surefoot.verify.box import find_bad_states
 
@@ -32,7 +33,7 @@ def are_possible(policy: Policy, starts: Starts, options: DebugOptions) -> bool:
     Networks are left alone: boxes seldom get as far with them, and to repair so much takes long.
     """
     task = policy.task
-    if starts.are_all or options.verify not in METHODS or not isinstance(task, Task):
+    if starts.are_all or options.verify not in METHODS or not isinstance(task, CompiledTask):
         return False
     return isinstance(policy.model, Trees) and not task.has_reals
 
@@ -55,7 +56,7 @@ def _stuck(policy: Policy, stage: Stage) -> tuple[bytes, bool]:
     there is little time left. And whether a run from a start state fails.
     """
     task, how = policy.task, stage.options
-    assert isinstance(task, Task)
+    assert isinstance(task, CompiledTask)
     if stage.left_seconds < LEAST_SHARE * how.max_seconds:
         return b"", False
     count = count_starts(task) if how.verify == "auto" else None

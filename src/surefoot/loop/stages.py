@@ -16,7 +16,7 @@ from surefoot.findings import Finding, finding_of
 from surefoot.fuzz import fuzz_packed
 from surefoot.loop.deeper import deeper_runs
 from surefoot.loop.known import KnownFault, known, suspected
-from surefoot.loop.starts import AnyTask, Starts
+from surefoot.loop.starts import Starts
 from surefoot.loop.store import Store
 from surefoot.loop.watching import Numbers
 from surefoot.options import (
@@ -30,7 +30,8 @@ from surefoot.options import (
 from surefoot.policies import Policy
 from surefoot.results import Fault, FaultsResult, FuzzResult, Run, VerifyResult
 from surefoot.suspects import Suspect, find_suspects
-from surefoot.tasks.python_task import PythonTask
+from surefoot.tasks.compiled_task import CompiledTask
+from surefoot.tasks.task import Task
 
 ANALYSIS_SHARE = 0.3  # of the time that is left: some must be left for repair
 SUSPECT_SHARE = 0.2  # of the time that is left, for suspects
@@ -108,9 +109,9 @@ def _fuzzing(policy: Policy, stage: Stage) -> FuzzOptions:
     )
 
 
-def lookahead_of(task: AnyTask, options: DebugOptions) -> int | None:
+def lookahead_of(task: Task, options: DebugOptions) -> int | None:
     """Return how far fuzzing looks ahead: the option, or what suits the task."""
-    if options.lookahead is not None or isinstance(task, PythonTask):
+    if options.lookahead is not None or not isinstance(task, CompiledTask):
         return options.lookahead
     return REAL_LOOKAHEAD if task.has_reals else None
 

@@ -12,12 +12,11 @@ from typing import Any
 
 from surefoot.errors import InputError, OutOfBudget
 from surefoot.options import DebugOptions
+from surefoot.tasks.compiled_task import CompiledTask
 from surefoot.tasks.description import Description
 from surefoot.tasks.expressions import make, variable
-from surefoot.tasks.python_task import PythonTask
 from surefoot.tasks.task import Task, split_states
 
-AnyTask = Task | PythonTask
 Bounds = Sequence[tuple[Any, Any]]
 LIST_SECONDS = 10.0  # to see whether all start states are few enough
 
@@ -53,7 +52,7 @@ class Starts:
 
 
 def make_starts(
-    task: AnyTask, options: DebugOptions, *, max_seconds: float, are_all: bool | None = None
+    task: Task, options: DebugOptions, *, max_seconds: float, are_all: bool | None = None
 ) -> Starts:
     """Return the start states of a campaign with these options.
 
@@ -84,7 +83,7 @@ def _stream(text: str) -> int:
 
 
 def more_starts(
-    task: AnyTask, options: DebugOptions, starts: Starts, *, seed: int
+    task: Task, options: DebugOptions, starts: Starts, *, seed: int
 ) -> tuple[bytes, ...]:
     """Return as many other start states as there are to debug on, drawn with a seed of their own;
     none that the evaluation is on. None at all where all of them are debugged on.
@@ -100,12 +99,12 @@ def more_starts(
 
 
 def starts_within(
-    task: AnyTask, bounds: Bounds, count: int, *, seed: int, max_seconds: float = LIST_SECONDS
+    task: Task, bounds: Bounds, count: int, *, seed: int, max_seconds: float = LIST_SECONDS
 ) -> tuple[bytes, ...]:
     """Return start states whose values are within these bounds, one for each variable: at most so
     many, drawn uniformly. None if there are none, or they are not found in time.
     """
-    if isinstance(task, PythonTask):
+    if not isinstance(task, CompiledTask):
         return ()
     stream = _stream(f"failing starts of seed {seed}")
     listed = task.start_source()
@@ -119,12 +118,12 @@ def starts_within(
         return ()
 
 
-def _is_in(task: Task, packed: bytes, bounds: Bounds) -> bool:
+def _is_in(task: CompiledTask, packed: bytes, bounds: Bounds) -> bool:
     values = task.core.unpack(packed)
     return all(low <= value <= high for value, (low, high) in zip(values, bounds, strict=True))
 
 
-def _bounded(task: Task, bounds: Bounds) -> Task:
+def _bounded(task: CompiledTask, bounds: Bounds) -> CompiledTask:
     """Return a task that has nothing but start states: those of the task within the bounds."""
     old = task.description
     start = old.start_condition
@@ -143,14 +142,14 @@ def _bounded(task: Task, bounds: Bounds) -> Task:
 
 
 def _made(
-    task: AnyTask, debugging: tuple[bytes, ...], others: tuple[bytes, ...], *, are_all: bool
+    task: Task, debugging: tuple[bytes, ...], others: tuple[bytes, ...], *, are_all: bool
 ) -> Starts:
     evaluation = others or debugging
     digest = _digest(task, [*debugging, *evaluation])
     return Starts(debugging, evaluation, are_all, bool(others), digest)
 
 
-def _digest(task: AnyTask, states: Iterable[bytes]) -> str:
+def _digest(task: Task, states: Iterable[bytes]) -> str:
     """Return a hash of the values: tasks of Python code pack the same state in several ways."""
     digest = hashlib.sha256()
     for packed in states:
@@ -159,15 +158,15 @@ def _digest(task: AnyTask, states: Iterable[bytes]) -> str:
     return digest.hexdigest()
 
 
-def _drawn(task: AnyTask, count: int, seed: int, max_seconds: float) -> tuple[bytes, ...]:
+def _drawn(task: Task, count: int, seed: int, max_seconds: float) -> tuple[bytes, ...]:
     packed = task.draw_starts(count, seed=seed, max_seconds=max_seconds)
     return tuple(dict.fromkeys(split_states(packed, task.core.words)))
 
 
-def _all(task: AnyTask, most: int) -> tuple[bytes, ...] | None:
+def _all(task: Task, most: int) -> tuple[bytes, ...] | None:
     """Return all start states if there are at most so many; None if nobody can tell."""
-    if isinstance(task, PythonTask):
-        listed = tuple(dict.fromkeys(split_states(task.start_source(), 1)))
+    if not isinstance(task, CompiledTask):
+        listed = tuple(dict.fromkeys(split_states(task.start_source() or b"", 1)))
         return listed if 0 < len(listed) <= most else None
     if task.has_start_condition and not task.core.has_finite_starts():
         return None

@@ -16,7 +16,6 @@ from surefoot.oracles.engine import Engine, ProgressCallback, core_engine
 from surefoot.policies import Policy, as_policy
 from surefoot.results import Answer, Deviations
 from surefoot.tasks import require_task
-from surefoot.tasks.python_task import PythonTask
 from surefoot.tasks.task import Task
 
 ORACLES = (
@@ -47,7 +46,7 @@ class Oracle:
 
     def __init__(
         self,
-        task: Task | PythonTask,
+        task: Task,
         *,
         policy: Any = None,
         options: DecideOptions | None = None,
@@ -94,7 +93,7 @@ class Oracle:
 
 
 def decide(
-    task: Task | PythonTask,
+    task: Task,
     state: Any,
     *,
     policy: Any = None,
@@ -158,7 +157,7 @@ def _check_radius(oracle: str, *, has_policy: bool) -> None:
         raise InputError("bad-option", "a radius counts differences from a policy: give a policy")
 
 
-def _engine(task: Task | PythonTask, options: DecideOptions, policy: Policy | None) -> Engine:
+def _engine(task: Task, options: DecideOptions, policy: Policy | None) -> Engine:
     if options.oracle == BDD:
         from surefoot.oracles.bdd import PropagateUnsafeBdd
 

@@ -34,7 +34,7 @@ from surefoot.errors import Unsupported, quoted
 from surefoot.oracles.bdd_encoding import TaskDiagrams
 from surefoot.oracles.bdd_evidence import Evidence
 from surefoot.oracles.bdd_propagation import Bits, Propagation, doubtful_states, unsafe_states
-from surefoot.tasks.task import Task
+from surefoot.tasks.compiled_task import CompiledTask
 
 Progress = Callable[[int, int, int, int, float], object]
 
@@ -52,7 +52,7 @@ class PropagateUnsafeBdd:
     not installed.
     """
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: CompiledTask) -> None:
         _check_supported(task)
         self.task = task
         self._make_manager = _library().BCDDManager
@@ -250,8 +250,8 @@ class _Budget:
         return {**counts, "seconds": self.seconds}
 
 
-def _check_supported(task: Task) -> None:
-    if not isinstance(task, Task):
+def _check_supported(task: CompiledTask) -> None:
+    if not isinstance(task, CompiledTask):
         raise Unsupported(
             "bdd-python-task",
             "propagate_unsafe_bdd needs a task with a description, not one defined in Python",

@@ -12,7 +12,7 @@ from surefoot import _core
 from surefoot.errors import InputError
 from surefoot.oracles.bdd_encoding import TaskDiagrams
 from surefoot.oracles.bdd_propagation import Bits, Propagation
-from surefoot.tasks.task import Task
+from surefoot.tasks.compiled_task import CompiledTask
 
 TRIES = (100, 1_000, 10_000)
 """how many states may be visited in search of choices"""
@@ -27,7 +27,9 @@ class Evidence:
     ``tick`` is called for every state; it may raise.
     """
 
-    def __init__(self, task: Task, diagrams: TaskDiagrams, tick: Callable[[], None]) -> None:
+    def __init__(
+        self, task: CompiledTask, diagrams: TaskDiagrams, tick: Callable[[], None]
+    ) -> None:
         self.task = task
         self.diagrams = diagrams
         self.tick = tick

@@ -11,7 +11,6 @@ from surefoot.options import DecideOptions
 from surefoot.oracles import ORACLES, WITH_RADIUS, Oracle, check_options, check_oracle
 from surefoot.oracles.engine import ProgressCallback
 from surefoot.results import Answer, DecideResult, Result
-from surefoot.tasks.python_task import PythonTask
 from surefoot.tasks.state import State
 from surefoot.tasks.task import MAX_STATE_TEXT, Task
 
@@ -60,7 +59,7 @@ def oracles_of(text: str, options: DecideOptions, *, has_policy: bool) -> tuple[
 
 
 def compare(
-    task: Task | PythonTask,
+    task: Task,
     states: Sequence[State],
     *,
     names: Sequence[str],

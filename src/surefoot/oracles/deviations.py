@@ -28,7 +28,6 @@ from surefoot.options import DecideOptions
 from surefoot.oracles.engine import COSTS, Engine, ProgressCallback, core_engine
 from surefoot.policies import Policy
 from surefoot.results import Answer, Deviations
-from surefoot.tasks.python_task import PythonTask
 from surefoot.tasks.task import Task
 
 ASKED_SINGLY = 4
@@ -37,7 +36,7 @@ ASKED_SINGLY = 4
 class DeviationsOracle:
     """Finds the numbers of many states, and keeps what it learned."""
 
-    def __init__(self, task: Task | PythonTask, policy: Policy) -> None:
+    def __init__(self, task: Task, policy: Policy) -> None:
         self._task = task
         self._policy = policy
         self._any_policy = core_engine(task, "lazy_attractor")

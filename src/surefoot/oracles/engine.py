@@ -14,7 +14,6 @@ from surefoot.options import DecideOptions
 from surefoot.policies import Policy
 from surefoot.policies.decisions import policy_error
 from surefoot.results import Answer
-from surefoot.tasks.python_task import PythonTask
 from surefoot.tasks.task import Task
 
 ProgressCallback = Callable[[int, int, int, int, float], object]
@@ -47,7 +46,7 @@ class Engine:
     ``radius`` and ``policy`` are what its claims are about.
     """
 
-    task: Task | PythonTask
+    task: Task
     algorithm: Any
     radius: int | None = None
     policy: Policy | None = None
@@ -118,7 +117,7 @@ class Engine:
 
 
 def core_engine(
-    task: Task | PythonTask,
+    task: Task,
     name: str,
     *,
     order: str = "app",

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from surefoot import _core
 from surefoot.errors import InputError, OutOfBudget
 from surefoot.options import MAX_INT, BudgetOptions
-from surefoot.tasks.python_task import PythonTask
+from surefoot.tasks.compiled_task import CompiledTask
 from surefoot.tasks.sampling import check_draw
 from surefoot.tasks.state import State
 from surefoot.tasks.task import Task, split_states
@@ -35,7 +35,7 @@ class Starts:
         return self.complete and self.listed == len(self.states)
 
 
-def start_states(task: Task | PythonTask, *, limit: int, max_seconds: float = 60.0) -> Starts:
+def start_states(task: Task, *, limit: int, max_seconds: float = 60.0) -> Starts:
     """Return the first ``limit`` start states, each once, and how many there are.
 
     Raises InputError if there is none or if there are infinitely many, and OutOfBudget if not even
@@ -56,11 +56,11 @@ def start_states(task: Task | PythonTask, *, limit: int, max_seconds: float = 60
     return Starts(states, len(found), not ran_out)
 
 
-def _listed(task: Task | PythonTask, limit: int, max_seconds: float) -> tuple[bytes, str]:
+def _listed(task: Task, limit: int, max_seconds: float) -> tuple[bytes, str]:
     packed = task.start_source()
     if packed is not None:
         return packed, ""
-    assert isinstance(task, Task)  # Python-defined tasks list their start states
+    assert isinstance(task, CompiledTask)  # Python-defined tasks list their start states
     if not task.core.has_finite_starts():
         error = task.infinite_starts()
         error.hint = f"{error.hint}; or draw some with --sample N"
@@ -73,7 +73,7 @@ def _listed(task: Task | PythonTask, limit: int, max_seconds: float) -> tuple[by
 
 
 def sample_states(
-    task: Task | PythonTask, count: int, *, seed: int = 0, max_seconds: float = 60.0
+    task: Task, count: int, *, seed: int = 0, max_seconds: float = 60.0
 ) -> list[State]:
     """Return up to ``count`` different reachable states, met on random walks from the start.
 
@@ -94,9 +94,7 @@ def sample_states(
     return [task.unpack(packed) for packed in found]
 
 
-def _walk(
-    task: Task | PythonTask, start: bytes, number: int, *, seed: int, max_seconds: float
-) -> list[bytes]:
+def _walk(task: Task, start: bytes, number: int, *, seed: int, max_seconds: float) -> list[bytes]:
     try:
         packed, _, _, stopped, _ = _core.simulate(
             task.core,

@@ -59,7 +59,7 @@ class Policy:
 
     def __init__(
         self,
-        task: Task | PythonTask,
+        task: Task,
         name: str,
         *,
         core: Any,
@@ -137,7 +137,7 @@ class Policy:
 
 def as_policy(
     policy: Any,
-    task: Task | PythonTask,
+    task: Task,
     *,
     seed: int = 0,
     interface: Any = None,
@@ -163,7 +163,7 @@ def as_policy(
 
 
 def _made_of(
-    thing: Any, task: Task | PythonTask, *, name: str, interface: Any, unfiltered: bool | None
+    thing: Any, task: Task, *, name: str, interface: Any, unfiltered: bool | None
 ) -> Policy:
     from surefoot.policies.fitted import model_of
 
@@ -194,7 +194,7 @@ def _made_of(
 
 def _learned(
     name: str,
-    task: Task | PythonTask,
+    task: Task,
     loaded: Loaded,
     *,
     interface: Any,
@@ -239,7 +239,7 @@ def _refuse_options(name: str, *, interface: Any, unfiltered: bool | None) -> No
 
 def load_policy(
     source: Any,
-    task: Task | PythonTask,
+    task: Task,
     *,
     seed: int = 0,
     interface: Any = None,
@@ -286,7 +286,7 @@ def load_policy(
     raise _unknown(text)
 
 
-def _random(task: Task | PythonTask, seed: int) -> Policy:
+def _random(task: Task, seed: int) -> Policy:
     number = whole(seed)
     if number is None:
         raise InputError("bad-option", f"seed must be a whole number, not {shown(seed)}")
@@ -304,7 +304,7 @@ def _seed(text: str, whole_text: str) -> int:
     return int(text)
 
 
-def _of_python(text: str, task: Task | PythonTask, file: Path, name: str, **more: Any) -> Policy:
+def _of_python(text: str, task: Task, file: Path, name: str, **more: Any) -> Policy:
     found = named_in(file, name)
     with as_script(file):
         made = found() if isinstance(found, type) else found
@@ -316,9 +316,7 @@ def _of_python(text: str, task: Task | PythonTask, file: Path, name: str, **more
     return policy
 
 
-def _of_card(
-    text: str, task: Task | PythonTask, *, interface: Any, unfiltered: bool | None
-) -> Policy:
+def _of_card(text: str, task: Task, *, interface: Any, unfiltered: bool | None) -> Policy:
     if interface is not None:
         hint = "it brings its own one"
         raise InputError("bad-option", f"{quoted(text)} takes no interface", hint=hint)
@@ -329,9 +327,7 @@ def _of_card(
     return policy
 
 
-def _of_file(
-    text: str, task: Task | PythonTask, *, interface: Any, unfiltered: bool | None
-) -> Policy:
+def _of_file(text: str, task: Task, *, interface: Any, unfiltered: bool | None) -> Policy:
     from surefoot.policies.formats import given_interface, read_policy
 
     path = Path(text)
@@ -371,7 +367,7 @@ def _sha256_of_all(files: list[Path]) -> str:
     return hashlib.sha256("\n".join(digests).encode()).hexdigest()
 
 
-def _table(name: str, task: Task | PythonTask, table: Table) -> Policy:
+def _table(name: str, task: Task, table: Table) -> Policy:
     core = _core.TablePolicy(task.core, table.states, table.actions)
     file = None if table.sha256 is None else Path(name)
     return Policy(task, name, core=core, sha256=table.sha256, file=file)

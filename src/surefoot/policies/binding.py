@@ -9,7 +9,7 @@ from surefoot import _core
 from surefoot.errors import InputError
 from surefoot.policies.callables import scored
 from surefoot.policies.interface import Interface, bound
-from surefoot.tasks.python_task import PythonTask
+from surefoot.tasks.compiled_task import CompiledTask
 from surefoot.tasks.task import Task
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from surefoot.policies.models import Model
 
 
-def bound_to(loaded: Loaded, task: Task | PythonTask, *, hint: str | None = None) -> Loaded:
+def bound_to(loaded: Loaded, task: Task, *, hint: str | None = None) -> Loaded:
     """Return what was loaded with an interface that names every input and output as the task does.
 
     A model that may have more inputs than it says gets as many as there are.
@@ -28,7 +28,7 @@ def bound_to(loaded: Loaded, task: Task | PythonTask, *, hint: str | None = None
     return replace(loaded, interface=interface)
 
 
-def _widened(loaded: Loaded, task: Task | PythonTask) -> Loaded:
+def _widened(loaded: Loaded, task: Task) -> Loaded:
     """Return a model of as many inputs as the interface, or else the task, has.
 
     Rules have atoms about every input that can change, so without an interface their number is
@@ -59,7 +59,7 @@ def with_inputs(model: Model, count: int) -> Model:
 CoreInput = tuple[int, float, float, float]
 
 
-def core_interface(task: Task, interface: Interface) -> tuple[list[CoreInput], list[int]]:
+def core_interface(task: CompiledTask, interface: Interface) -> tuple[list[CoreInput], list[int]]:
     """Return inputs and outputs as the core takes them: by the numbers of variables and actions."""
     positions = {name: position for position, name in enumerate(task.names)}
     inputs = [
@@ -75,9 +75,9 @@ def core_interface(task: Task, interface: Interface) -> tuple[list[CoreInput], l
     return inputs, [numbers[name] for name in interface.outputs]
 
 
-def core_of(task: Task | PythonTask, scorer: Any, interface: Interface, *, unfiltered: bool) -> Any:
+def core_of(task: Task, scorer: Any, interface: Interface, *, unfiltered: bool) -> Any:
     """Return the core's policy that decides by scores."""
-    if isinstance(task, PythonTask):
+    if not isinstance(task, CompiledTask):
         return scored(task, scorer.scores, interface, unfiltered=unfiltered)
     inputs, outputs = core_interface(task, interface)
     try:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from surefoot.errors import InputError, listed_hint, quoted, shown
 from surefoot.files import read_json
 from surefoot.policies.interface import Interface, Origin
+from surefoot.tasks.compiled_task import CompiledTask
 from surefoot.tasks.python_task import PythonTask
 from surefoot.tasks.task import Task
 
@@ -131,7 +132,7 @@ def _value(content: Mapping[str, Any], name: str, type_text: str) -> Any:
 # -- holding one against a task --------------------------------------------------------------
 
 
-def read(found: Card, task: Task | PythonTask) -> Loaded:
+def read(found: Card, task: Task) -> Loaded:
     """Return the policy of a card, for a task with the same variables and actions as its own.
 
     A note says so if the task is another one. Raises InputError (``policy-other-task``) if the
@@ -148,7 +149,7 @@ def read(found: Card, task: Task | PythonTask) -> Loaded:
     return replace(loaded, interface=interface, notes=notes)
 
 
-def _is_for(found: Card, interface: Interface, task: Task | PythonTask) -> bool:
+def _is_for(found: Card, interface: Interface, task: Task) -> bool:
     """Return whether the names of a task's variables and actions are those of the card's task.
 
     That one is made only if the policy is not fed with all variables, or does not score all
@@ -167,16 +168,16 @@ def _is_for(found: Card, interface: Interface, task: Task | PythonTask) -> bool:
     return set(own.names) == set(task.names) and same_actions
 
 
-def task_of(found: Card) -> Task:
+def task_of(found: Card) -> CompiledTask:
     """Return the task that a policy was made for."""
     from surefoot.domains import domain_from_text
 
     return domain_from_text(found.task)
 
 
-def _is_own_task(found: Card, task: Task | PythonTask) -> bool:
+def _is_own_task(found: Card, task: Task) -> bool:
     """Return whether it is the very task of the card. The hash of a large one takes its time."""
-    if isinstance(task, PythonTask):
+    if task.sha256 is None:
         return False
     is_named = task.source is not None and task.source.text == found.task
     return is_named or task.sha256 == found.task_sha256
@@ -189,7 +190,7 @@ def _note(found: Card) -> str:
     )
 
 
-def _other_task(found: Card, task: Task | PythonTask) -> InputError:
+def _other_task(found: Card, task: Task) -> InputError:
     command = f"surefoot fuzz {shlex.quote(found.task)} --policy {found.policy}"
     return InputError(
         "policy-other-task",
@@ -199,7 +200,7 @@ def _other_task(found: Card, task: Task | PythonTask) -> InputError:
     )
 
 
-def _fitting(task: Task | PythonTask) -> str | None:
+def _fitting(task: Task) -> str | None:
     """Return which policies were made for a task, if any were."""
     fitting = [one.policy for one in cards() if _is_own_task(one, task)]
     return f"for this task there are: {', '.join(fitting)}" if fitting else None

@@ -55,7 +55,7 @@ def batched(function: Callable[[Any], Any], *, actions: Sequence[str] | None = N
     return Batched(function, actions=actions)
 
 
-def single(task: Task | PythonTask, decide: Decide) -> Any:
+def single(task: Task, decide: Decide) -> Any:
     """Return the policy of a callable from State to the name of an action."""
 
     def ask(packed: bytes, applicable: list[int]) -> int:
@@ -91,7 +91,7 @@ def random_of(task: PythonTask, seed: int) -> Any:
     return single(task, decide)
 
 
-def many(task: Task | PythonTask, function: Batched) -> Any:
+def many(task: Task, function: Batched) -> Any:
     """Return the policy of a function of many states."""
     width = 8 * task.core.words
 
@@ -107,7 +107,7 @@ def many(task: Task | PythonTask, function: Batched) -> Any:
     return _core.CallablePolicy(lambda one, actions: ask_all(one, [actions])[0], ask_all)
 
 
-def scored(task: PythonTask, scores_of: ScoresOf, interface: Interface, *, unfiltered: bool) -> Any:
+def scored(task: Task, scores_of: ScoresOf, interface: Interface, *, unfiltered: bool) -> Any:
     """Return the policy of a learned model on a task that Python defines."""
     if unfiltered:
         raise Unsupported(
@@ -128,12 +128,12 @@ def scored(task: PythonTask, scores_of: ScoresOf, interface: Interface, *, unfil
 # -- numbers of states -----------------------------------------------------------------------
 
 
-def state_rows(task: Task | PythonTask, packed: bytes) -> Reals:
+def state_rows(task: Task, packed: bytes) -> Reals:
     """Return the values of packed states, a row for each. Raises InputError if one is no number."""
     return _stacked([_reals(column, name) for name, column in _columns(task, packed)], len(packed))
 
 
-def fed(interface: Interface, task: Task | PythonTask, packed: bytes) -> Reals:
+def fed(interface: Interface, task: Task, packed: bytes) -> Reals:
     """Return what packed states feed to the inputs, a row for each."""
     import numpy as np
 
@@ -150,7 +150,7 @@ def fed(interface: Interface, task: Task | PythonTask, packed: bytes) -> Reals:
     return rows
 
 
-def _columns(task: Task | PythonTask, packed: bytes) -> list[tuple[str, list[Any]]]:
+def _columns(task: Task, packed: bytes) -> list[tuple[str, list[Any]]]:
     return list(zip(task.names, task.columns(packed), strict=True))
 
 
@@ -179,7 +179,7 @@ def _reals(column: list[Any], name: str) -> Any:
 # -- decisions -------------------------------------------------------------------------------
 
 
-def outputs_of(function: Batched, task: Task | PythonTask) -> tuple[str, ...]:
+def outputs_of(function: Batched, task: Task) -> tuple[str, ...]:
     """Return the actions that the columns of scores are about."""
     if function.actions is not None:
         return function.actions
@@ -193,7 +193,7 @@ def outputs_of(function: Batched, task: Task | PythonTask) -> tuple[str, ...]:
 
 
 def best_all(
-    task: Task | PythonTask,
+    task: Task,
     scores: Reals,
     outputs: Sequence[str],
     states: list[bytes],
@@ -226,9 +226,7 @@ def _are_names(answers: Any) -> bool:
     return is_list and len(answers) > 0 and isinstance(answers[0], str)
 
 
-def _named(
-    task: Task | PythonTask, answers: Any, states: list[bytes], applicable: list[list[int]]
-) -> list[int]:
+def _named(task: Task, answers: Any, states: list[bytes], applicable: list[list[int]]) -> list[int]:
     if len(answers) != len(states):
         raise _bad_answers(f"{len(answers):,} decisions for {len(states):,} states")
     return [

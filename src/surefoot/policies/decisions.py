@@ -7,7 +7,6 @@ from typing import Any
 
 from surefoot import _core
 from surefoot.errors import InputError, nearest_hint, printable, quoted, shown
-from surefoot.tasks.python_task import PythonTask
 from surefoot.tasks.state import State
 from surefoot.tasks.task import MAX_STATE_TEXT, Task
 
@@ -15,7 +14,7 @@ Decide = Callable[[State], str]
 
 
 def checked_number(
-    task: Task | PythonTask, action: Any, state: State, applicable: list[int] | None = None
+    task: Task, action: Any, state: State, applicable: list[int] | None = None
 ) -> int:
     """Return the number of the action a policy decided on.
 
@@ -36,7 +35,7 @@ def checked_number(
     return number
 
 
-def _unknown_action(task: Task | PythonTask, action: Any, state: State) -> InputError:
+def _unknown_action(task: Task, action: Any, state: State) -> InputError:
     if not isinstance(action, str):
         return InputError(
             "policy-bad-action",
@@ -59,7 +58,7 @@ def _not_applicable(action: str, state: State, applicable: list[str]) -> InputEr
     )
 
 
-def policy_error(task: Task | PythonTask, error: Exception) -> InputError:
+def policy_error(task: Task, error: Exception) -> InputError:
     """Return the user's view of a decision that the core could not take."""
     kind, number, packed = error.args
     state = task.unpack(packed)
@@ -81,7 +80,7 @@ def _where(state: State) -> str:
     return f"in state {printable(str(state), MAX_STATE_TEXT)}"
 
 
-def ask_core(task: Task | PythonTask, call: Callable[..., Any], *args: Any, **options: Any) -> Any:
+def ask_core(task: Task, call: Callable[..., Any], *args: Any, **options: Any) -> Any:
     """Return what the core answers; errors of model and policy come out as InputError."""
     try:
         return call(*args, **options)

@@ -19,8 +19,8 @@ from surefoot.results import counted
 
 if TYPE_CHECKING:
     from surefoot.policies.models import Model
+    from surefoot.tasks.compiled_task import CompiledTask
     from surefoot.tasks.description import Variable
-    from surefoot.tasks.python_task import PythonTask
     from surefoot.tasks.task import Task
 
 KEY = "surefoot_interface"
@@ -212,7 +212,7 @@ def beside(path: Path) -> Path | None:
 
 
 def bound(
-    interface: Interface | None, model: Model, task: Task | PythonTask, *, hint: str | None = None
+    interface: Interface | None, model: Model, task: Task, *, hint: str | None = None
 ) -> Interface:
     """Return the interface with every input and output named, as the task has them.
 
@@ -229,7 +229,7 @@ def bound(
     return replace(given, inputs=inputs, outputs=outputs, positions=())
 
 
-def scaled_interface(task: Task) -> Interface:
+def scaled_interface(task: CompiledTask) -> Interface:
     """Return the interface of a policy that is fed every variable, scaled to -1..1 by its bounds,
     and has an output for each action that is not silent.
     """
@@ -244,9 +244,7 @@ def _scaled(variable: Variable) -> Input:
     return Input(variable.name, mean=variable.lower + half, scale=half)
 
 
-def _bound_inputs(
-    given: Interface, model: Model, task: Task | PythonTask, hint: str
-) -> tuple[Input, ...]:
+def _bound_inputs(given: Interface, model: Model, task: Task, hint: str) -> tuple[Input, ...]:
     count = model.num_inputs
     if given.inputs and len(given.inputs) != count:
         raise InputError(
@@ -272,7 +270,7 @@ def _filled(given: Input, default: Input) -> Input:
     return replace(given, variable=default.variable, constant=default.constant)
 
 
-def _default_inputs(count: int, task: Task | PythonTask, hint: str) -> list[Input]:
+def _default_inputs(count: int, task: Task, hint: str) -> list[Input]:
     variables = [Input(name) for name in task.names]
     constants = _constants(task)
     if count == len(variables):
@@ -289,13 +287,13 @@ def _default_inputs(count: int, task: Task | PythonTask, hint: str) -> list[Inpu
     )
 
 
-def _constants(task: Task | PythonTask) -> list[Input]:
+def _constants(task: Task) -> list[Input]:
     description = getattr(task, "description", None)
     values: Iterable[Any] = () if description is None else description.constants.values()
     return [Input(constant=float(value)) for value in values]
 
 
-def _unknown_variable(name: str, task: Task | PythonTask, place: str) -> InputError:
+def _unknown_variable(name: str, task: Task, place: str) -> InputError:
     hint = nearest_hint(name, task.names)
     if name.endswith(".location") and hint is None:
         hint = 'an automaton with a single location has no variable: write {"constant": 0}'
@@ -303,9 +301,7 @@ def _unknown_variable(name: str, task: Task | PythonTask, place: str) -> InputEr
     return InputError("unknown-variable", message, place=place, hint=hint)
 
 
-def _bound_outputs(
-    given: Interface, model: Model, task: Task | PythonTask, hint: str
-) -> tuple[str, ...]:
+def _bound_outputs(given: Interface, model: Model, task: Task, hint: str) -> tuple[str, ...]:
     count, place = model.num_outputs, given.origin.outputs
     listed = len(given.outputs or given.positions)
     if given.outputs:
@@ -355,7 +351,7 @@ def _actions_at(positions: Sequence[int], actions: Sequence[str], place: str) ->
     return tuple(actions[position] for position in positions)
 
 
-def _check_outputs(outputs: Sequence[str], task: Task | PythonTask, place: str) -> None:
+def _check_outputs(outputs: Sequence[str], task: Task, place: str) -> None:
     seen: set[str] = set()
     for position, name in enumerate(outputs):
         at = f"{place}/{position}"

@@ -29,7 +29,6 @@ from surefoot.policies.formats import SHIELD, SHIELD_KEY, kind_of
 from surefoot.policies.tables import Table, sha256_of
 from surefoot.policies.writing import check_place, write_files
 from surefoot.tasks.python_file import split_name
-from surefoot.tasks.python_task import PythonTask
 from surefoot.tasks.state import State
 from surefoot.tasks.task import Task
 
@@ -122,7 +121,7 @@ def _decided(policy: Policy, state: State) -> str | None:
 
 
 def read_shield(
-    text: str, task: Task | PythonTask, *, interface: Any = None, unfiltered: bool | None = None
+    text: str, task: Task, *, interface: Any = None, unfiltered: bool | None = None
 ) -> ShieldedPolicy:
     """Return the policy of a shield's file. Raises InputError for anything that is none, or one of
     another task or policy.
@@ -177,7 +176,7 @@ def _check_members(member: Any, wanted: Mapping[str, Any], what: str) -> None:
             raise _bad(f"{shown(member[name])} is no {name} of a {what}", f"/{what}/{name}")
 
 
-def _check_task(said: Mapping[str, Any], task: Task | PythonTask) -> None:
+def _check_task(said: Mapping[str, Any], task: Task) -> None:
     if said["sha256"] != _sha256_of_task(task):
         raise InputError(
             "shield-other-task",
@@ -187,11 +186,11 @@ def _check_task(said: Mapping[str, Any], task: Task | PythonTask) -> None:
         )
 
 
-def _sha256_of_task(task: Task | PythonTask) -> str:
-    return "" if isinstance(task, PythonTask) else task.sha256
+def _sha256_of_task(task: Task) -> str:
+    return task.sha256 or ""
 
 
-def _base_of(said: Mapping[str, Any], path: Path, task: Task | PythonTask) -> Policy:
+def _base_of(said: Mapping[str, Any], path: Path, task: Task) -> Policy:
     """Return the policy below the shield, which must be the one it was made for."""
     name = said["name"]
     if BUILT_IN.fullmatch(name):
@@ -211,7 +210,7 @@ def _base_of(said: Mapping[str, Any], path: Path, task: Task | PythonTask) -> Po
     return base
 
 
-def _base_of_file(said: Mapping[str, Any], path: Path, task: Task | PythonTask) -> Policy:
+def _base_of_file(said: Mapping[str, Any], path: Path, task: Task) -> Policy:
     name = said["name"]
     if "\0" in name or not name:
         raise _bad("this is no name of a policy", "/policy/name")
@@ -241,7 +240,7 @@ def _check_options(text: str, base: Policy, *, interface: Any, unfiltered: bool 
         raise InputError("bad-option", message, hint="it says itself how its policy is read")
 
 
-def _decisions_of(listed: list[Any], task: Task | PythonTask) -> dict[State, str]:
+def _decisions_of(listed: list[Any], task: Task) -> dict[State, str]:
     found: dict[State, str] = {}
     for number, one in enumerate(listed):
         try:
@@ -256,7 +255,7 @@ def _decisions_of(listed: list[Any], task: Task | PythonTask) -> dict[State, str
     return found
 
 
-def _decision_of(one: Any, task: Task | PythonTask) -> tuple[State, str]:
+def _decision_of(one: Any, task: Task) -> tuple[State, str]:
     is_one = isinstance(one, dict) and set(one) == {"state", "action"}
     if not is_one or not isinstance(one["state"], dict) or not isinstance(one["action"], str):
         raise _bad("this is no decision", hint=LOOKS_LIKE)

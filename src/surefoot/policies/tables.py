@@ -11,7 +11,6 @@ from typing import Any
 from surefoot.errors import InputError, SurefootError
 from surefoot.files import parse_line, text_lines
 from surefoot.policies.decisions import checked_number
-from surefoot.tasks.python_task import PythonTask
 from surefoot.tasks.task import Task
 
 LOOKS_LIKE = 'a line looks like {"state": {"x": 3, "y": 0}, "action": "move"}'
@@ -26,7 +25,7 @@ class Table:
     sha256: str | None = None
 
     @classmethod
-    def of(cls, decisions: Iterable[tuple[Any, Any]], task: Task | PythonTask) -> Table:
+    def of(cls, decisions: Iterable[tuple[Any, Any]], task: Task) -> Table:
         """Return the table of pairs of state and name of an action.
 
         Raises InputError for what is no state or no action of the task.
@@ -38,14 +37,14 @@ class Table:
         return cls(b"".join(found), list(found.values()))
 
 
-def _number(task: Task | PythonTask, packed: bytes, action: Any) -> int:
+def _number(task: Task, packed: bytes, action: Any) -> int:
     state = task.unpack(packed)
     applicable = task.applicable(state)  # Python-defined tasks know their actions only now
     numbers = [task.action_number(name) for name in applicable]
     return checked_number(task, action, state, [n for n in numbers if n is not None])
 
 
-def read_table(path: str | Path, task: Task | PythonTask) -> Table:
+def read_table(path: str | Path, task: Task) -> Table:
     """Return the table of a file with one ``{"state": {...}, "action": "..."}`` per line.
 
     Errors name file and line; a state that is there twice is one.
@@ -67,7 +66,7 @@ def read_table(path: str | Path, task: Task | PythonTask) -> Table:
     return Table(b"".join(decisions), list(decisions.values()), sha256_of(path))
 
 
-def _entry(line: Any, task: Task | PythonTask) -> tuple[bytes, int]:
+def _entry(line: Any, task: Task) -> tuple[bytes, int]:
     if not isinstance(line, dict) or set(line) != {"state", "action"}:
         raise InputError("bad-policy-table", "this is no decision", hint=LOOKS_LIKE)
     if not isinstance(line["state"], dict):

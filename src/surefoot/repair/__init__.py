@@ -33,7 +33,6 @@ from surefoot.repair.visiting import draw_keep_states, prefer_goal, visited
 from surefoot.results import DecisionChange, RepairDiff, RepairResult
 from surefoot.results.repairing import SHOWN_CHANGES
 from surefoot.tasks import require_task
-from surefoot.tasks.python_task import PythonTask
 from surefoot.tasks.task import Task, split_states
 
 __all__ = ["METHODS", "FaultDecision", "check_repairable", "draw_keep_states", "repair"]
@@ -51,7 +50,7 @@ def check_margin(margin: float) -> None:
 
 
 def repair(
-    task: Task | PythonTask,
+    task: Task,
     policy: Any,
     faults: Any,
     keep_states: Iterable[tuple[Any, str]] | None = None,

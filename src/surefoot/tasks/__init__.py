@@ -36,7 +36,7 @@ def load_task(
     constants: Mapping[str, Any] | None = None,
     int_range: tuple[int, int] | None = None,
     property_name: str | None = None,
-) -> Task | PythonTask:
+) -> Task:
     """Return the task of a JANI file, of ``domain:NAME?param=value``, or of ``FILE.py:NAME``.
 
     Start, goal and fail stand in the model, in a property file (``properties``), or in files of
@@ -76,7 +76,7 @@ def load_task(
     return _from(_jani_source(text, {**given, "constants": used}), description.compile())
 
 
-def _from(source: Source, task: Task | PythonTask) -> Task | PythonTask:
+def _from(source: Source, task: Task) -> Task:
     """Return the task, with its source unless it knows one: a Python file may load a JANI file."""
     task.source = task.source or source
     return task
@@ -113,7 +113,7 @@ def _check_range(given: object) -> None:
         )
 
 
-def _python_task(file: Path, name: str) -> Task | PythonTask:
+def _python_task(file: Path, name: str) -> Task:
     found = named_in(file, name)
     with as_script(file):
         thing = found if _is_ready(found) else _made_by(found, file, name)
@@ -137,9 +137,9 @@ def _made_by(found: Any, file: Path, name: str) -> Any:
     return found()
 
 
-def require_task(thing: Any) -> Task | PythonTask:
+def require_task(thing: Any) -> Task:
     """Return ``thing`` if it is a task; else raise InputError that says how to get one from it."""
-    if isinstance(thing, Task | PythonTask):
+    if isinstance(thing, Task):
         return thing
     hint = "make one with load_task, domain, Description.compile or PythonTask"
     if isinstance(thing, Description):
@@ -151,9 +151,9 @@ def require_task(thing: Any) -> Task | PythonTask:
     raise InputError("not-a-task", f"{shown(thing)} is not a task", hint=hint)
 
 
-def as_task(thing: Any, *, name: str = "task") -> Task | PythonTask:
+def as_task(thing: Any, *, name: str = "task") -> Task:
     """Return ``thing`` as a task: a Description, a Task, or an object like a Definition."""
-    if isinstance(thing, Task | PythonTask):
+    if isinstance(thing, Task):
         return thing
     if isinstance(thing, Description):
         return thing.compile()

@@ -37,7 +37,7 @@ from surefoot.tasks.expressions import (
 )
 
 if TYPE_CHECKING:
-    from surefoot.tasks.task import Task
+    from surefoot.tasks.compiled_task import CompiledTask
 
 REAL_LIMIT = 1.7976931348623157e308
 INT_LIMIT = 2**62
@@ -317,11 +317,11 @@ class Description:
             result = holds if result is None else make("and", result, holds)
         return result
 
-    def compile(self) -> Task:
+    def compile(self) -> CompiledTask:
         """Check everything that is left to check and return the task, ready to run."""
-        from surefoot.tasks.task import Task
+        from surefoot.tasks.compiled_task import CompiledTask
 
-        return Task(self)
+        return CompiledTask(self)
 
     def check_names(self, root: Expr) -> None:
         """Raise InputError if the expression reads a variable or array that is not declared as it

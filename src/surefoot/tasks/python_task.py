@@ -21,8 +21,8 @@ from typing import Any, Protocol
 from surefoot import _core
 from surefoot.errors import InputError, nearest_hint, quoted, shown
 from surefoot.tasks.sampling import check_draw, draw_positions
-from surefoot.tasks.source import Source
 from surefoot.tasks.state import FAIL, GOAL, State
+from surefoot.tasks.task import Task
 
 METHODS = ("start", "actions", "outcomes", "is_goal", "is_fail")
 _MAX_ACTIONS = 2**24  # oracles keep action numbers in 25 bits
@@ -49,14 +49,10 @@ class Definition(Protocol):
         """Return whether the state fails; tested before the goal."""
 
 
-class PythonTask:
+class PythonTask(Task):
     """A task whose steps Python computes. States get numbers as they are met; the core works on
     these.
     """
-
-    file = None
-    silent: frozenset[str] = frozenset()
-    has_start_condition = False
 
     def __init__(
         self, definition: Definition, *, name: str = "task", names: Sequence[str] | None = None
@@ -64,7 +60,6 @@ class PythonTask:
         _check_definition(definition)
         self.definition = definition
         self.name = name
-        self.source: Source | None = None
         self._given_names = tuple(names) if names is not None else None
         self._states: list[Any] = []
         self._first_shape: tuple[str, Any] = ("", None)
@@ -223,10 +218,6 @@ class PythonTask:
             return State(tuple(value), tuple(value.values()), packed)
         return State(self._names_of(value), value if isinstance(value, tuple) else (value,), packed)
 
-    def unpack_all(self, packed: bytes) -> list[State]:
-        """Return the states that stand one after the other in ``packed``."""
-        return [self.unpack(packed[at : at + 8]) for at in range(0, len(packed), 8)]
-
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the variables, as the first state that was met has them."""
@@ -294,10 +285,6 @@ class PythonTask:
                 hint="return a list of states, also if there is only one",
             )
         return list(states)
-
-    def sample_starts(self, count: int, *, seed: int = 0, max_seconds: float = 60.0) -> list[State]:
-        """Return ``count`` start states drawn uniformly by index."""
-        return self.unpack_all(self.draw_starts(count, seed=seed, max_seconds=max_seconds))
 
     def draw_starts(self, count: int, *, seed: int = 0, max_seconds: float = 60.0) -> bytes:
         """Return what ``sample_starts`` does as packed states, one after the other."""

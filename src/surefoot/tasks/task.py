@@ -1,494 +1,184 @@
 """The task: what everything else runs on.
 
-:class:`Task` is a compiled :class:`~surefoot.tasks.description.Description`. It answers questions
-about single states here; searches take ``task.core`` and never come back to Python for a state.
+:class:`Task` is the one face of all tasks, whoever computes their steps: states, actions, outcomes
+as a set, start states, and whether a state fails or is a goal. What only some tasks have is a
+:class:`Feature`; who needs one asks ``task.features`` and refuses with ``task.lacks(...)``. It
+answers questions about single states here; searches take ``task.core`` and never come back to
+Python for a state.
 """
 
 from __future__ import annotations
 
-import functools
-import hashlib
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from surefoot import _core
-from surefoot.errors import (
-    InputError,
-    OutOfBudget,
-    SurefootError,
-    nearest_hint,
-    printable,
-    quoted,
-)
-from surefoot.tasks.description import (
-    Assignment,
-    Description,
-    Edge,
-    Variable,
-    check_value,
-    shown,
-    sizes_of,
-)
-from surefoot.tasks.distance import distance_to
-from surefoot.tasks.expressions import Expr
-from surefoot.tasks.lowering import ERROR_TEXTS, NO_NODE, TYPES, Nodes, bits_of
-from surefoot.tasks.sampling import check_draw, draw_positions
+from surefoot.errors import InputError, OutOfBudget, Unsupported
 from surefoot.tasks.source import Source
-from surefoot.tasks.state import GOAL, State
+from surefoot.tasks.state import State
 
 if TYPE_CHECKING:
     from surefoot.domains.pictures import Picture
+    from surefoot.tasks.description import Variable
 
-REJECTION_TRIES = 1_000_000
 MAX_STATE_TEXT = 2_000  # characters of a state in a message
 
 
-class Task:
-    """A task ready to run. Make one with ``load_task``, ``domain`` or ``Description.compile``."""
+class Feature(StrEnum):
+    """What a task may offer besides its steps."""
 
-    def __init__(self, description: Description) -> None:
-        self.description = description
-        self.name = description.name
-        self.file = description.file
-        self.source: Source | None = None
-        self.draw: Callable[[State], Picture] | None = None
-        self.variables = _ordered(description)
-        self.actions = (*description.actions, *description.silent)
-        self.silent = frozenset(description.silent)
-        self.names = tuple(v.name for v in self.variables)
-        self._index = {name: i for i, name in enumerate(self.names)}
-        self._action_index = {name: i for i, name in enumerate(self.actions)}
-        try:
-            self.core = _Compiler(description, self.variables, self._action_index).compile()
-        except (ValueError, MemoryError) as error:
-            raise InputError("bad-description", f"the core refuses the task: {error}") from None
-        self._starts = self._packed_starts()
+    DESCRIPTION = "description"
+    """its steps can be read, not only taken: variables with bounds, guards, updates, conditions"""
+    IDENTITY = "identity"
+    """a SHA-256 says whether two tasks are the same"""
+    ACTIONS = "actions"
+    """all actions are known from the beginning, not only those that were met"""
+    THREADS = "threads"
+    """several threads may take steps at once"""
 
-    def __deepcopy__(self, memo: object) -> Task:
-        return self  # nothing about it changes
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _made_again, (self.description, self.source, self.draw)
+_LACKING = {
+    Feature.DESCRIPTION: "Python code defines the task, so its steps cannot be read",
+    Feature.IDENTITY: "Python code defines the task, so it has no SHA-256",
+    Feature.ACTIONS: "Python code defines the task, so its actions are known only once met",
+    Feature.THREADS: "Python code defines the task, so only one thread can take its steps",
+}
 
-    # -- states ------------------------------------------------------------------------------
 
-    def state(self, values: Mapping[str, Any] | None = None, /, **more: Any) -> State:
-        """Return the state with these values; every variable must be given, in its range.
+class Task(ABC):
+    """A task ready to run. Make one with ``load_task``, ``domain``, ``Description.compile`` or
+    ``PythonTask``.
+    """
 
-        Location variables also take the name of a location. ``task.state(x=3, y=0)``, or a
-        dictionary for names that are no Python identifiers.
-        """
-        if not (values is None or isinstance(values, Mapping)):
-            raise InputError(
-                "bad-state",
-                f"a state is a dictionary or State, not {shown(values)}",
-                hint='a state looks like {"x": 3, "y": 0}',
-            )
-        given = {**(values or {}), **more}
-        for name in given:
-            if not isinstance(name, str):
-                raise InputError("bad-state", f"a state maps names to values, not {shown(name)}")
-            if name not in self._index:
-                raise InputError(
-                    "unknown-variable",
-                    f"the task has no variable {quoted(name)}",
-                    hint=nearest_hint(name, self.names),
-                )
-        missing = [name for name in self.names if name not in given]
-        if missing:
-            raise InputError(
-                "missing-variable",
-                f"the state gives no value to {', '.join(map(quoted, missing[:5]))}",
-            )
-        return self._make([check_value(v, given[v.name]) for v in self.variables])
+    features: frozenset[Feature] = frozenset()
+    name: str
+    file: str | None = None
+    source: Source | None = None
+    draw: Callable[[State], Picture] | None = None
+    core: Any
+    silent: frozenset[str] = frozenset()
+    """actions that no policy chooses"""
+    variables: tuple[Variable, ...] = ()
+    """the variables with their bounds, where the task has a description"""
 
-    def _make(self, values: Sequence[Any]) -> State:
-        bits = [bits_of(value, v.type) for value, v in zip(values, self.variables, strict=True)]
-        return self.unpack(self.core.pack(bits))
+    def lacks(
+        self, feature: Feature, who: str, *, code: str, hint: str | None = None
+    ) -> Unsupported:
+        """Return the refusal of ``who`` to work on this task, which does not have the feature."""
+        return Unsupported(code, f"{who}: {_LACKING[feature]}", file=self.file, hint=hint)
 
-    def unpack(self, packed: bytes) -> State:
-        """Return the state of the core's bytes."""
-        return State(self.names, self.core.unpack(packed), packed)
-
-    def unpack_all(self, packed: bytes) -> list[State]:
-        """Return the states that stand one after the other in ``packed``."""
-        return [self.unpack(one) for one in split_states(packed, self.core.words)]
+    @property
+    def sha256(self) -> str | None:
+        """Equal for equal tasks, whatever file they came from; None if nothing tells."""
+        return None
 
     @property
     def has_reals(self) -> bool:
-        """Whether some variable is a real number."""
-        return any(one.type == "real" for one in self.variables)
+        """Whether some variable is declared as a real number."""
+        return any(variable.type == "real" for variable in self.variables)
 
+    # -- states and steps --------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def names(self) -> tuple[str, ...]:
+        """The names of the variables."""
+
+    @property
+    @abstractmethod
+    def actions(self) -> tuple[str, ...]:
+        """The actions, by their number in the core."""
+
+    @abstractmethod
+    def state(self, values: Any = None, /, **more: Any) -> State:
+        """Return the state with these values; every variable must be given."""
+
+    @abstractmethod
+    def packed(self, state: Any) -> bytes:
+        """Return the core's bytes of a state."""
+
+    @abstractmethod
+    def unpack(self, packed: bytes) -> State:
+        """Return the state of the core's bytes."""
+
+    def unpack_all(self, packed: bytes) -> list[State]:
+        """Return the states that stand one after the other in ``packed``."""
+        return [self.unpack(state) for state in split_states(packed, self.core.words)]
+
+    @abstractmethod
     def columns(self, packed: bytes) -> list[list[Any]]:
         """Return the values of packed states that stand one after the other, a list for each
         variable.
         """
-        return list(self.core.columns(packed))
-
-    def packed(self, state: State | Mapping[str, Any]) -> bytes:
-        """Return the core's bytes of a state."""
-        if isinstance(state, State) and state._names is self.names:
-            return state.packed  # the tuple of names is this task's own: so is the state
-        return self.state(state).packed
 
     def picture(self, state: State | Mapping[str, Any]) -> Picture | None:
-        """Return a picture of the state. None if nobody knows how to draw the task's states."""
+        """Return a picture of the state. None if the task does not know how to draw its states."""
         return None if self.draw is None else self.draw(self.state(state))
 
-    def _ask(self, call: Callable[..., Any], *args: Any, **options: Any) -> Any:
-        """Return what the core answers; its errors of the model come out as InputError."""
-        try:
-            return call(*args, **options)
-        except _core.ModelError as error:
-            raise self.model_error(error) from None
-
-    # -- steps -------------------------------------------------------------------------------
-
+    @abstractmethod
     def action_number(self, action: str) -> int | None:
         """Return the core's number of an action; None if there is no such action."""
-        return self._action_index.get(action)
 
-    def applicable(self, state: State | Mapping[str, Any]) -> tuple[str, ...]:
-        """Return the applicable actions in the order of ``task.actions``, silent ones included.
+    @abstractmethod
+    def applicable(self, state: Any) -> tuple[str, ...]:
+        """Return the applicable actions, silent ones included."""
 
-        Goal and fail are not looked at: runs stop there, but the model may well have edges.
-        """
-        return tuple(self.actions[i] for i in self._ask(self.core.applicable, self.packed(state)))
-
-    def outcomes(self, state: State | Mapping[str, Any], action: str) -> tuple[State, ...]:
+    @abstractmethod
+    def outcomes(self, state: Any, action: str) -> tuple[State, ...]:
         """Return the outcomes of an action, a set; empty if it is not applicable."""
-        number = self._action_index.get(action)
-        if number is None:
-            raise InputError(
-                "unknown-action",
-                f"the task has no action {quoted(action)}",
-                hint=nearest_hint(action, self.actions),
-            )
-        found = self._ask(self.core.outcomes, self.packed(state), number)
-        return tuple(self.unpack(one) for one in found)
 
-    def is_fail(self, state: State | Mapping[str, Any]) -> bool:
+    @abstractmethod
+    def is_fail(self, state: Any) -> bool:
         """Return whether the state satisfies the fail condition."""
-        return bool(self._ask(self.core.is_fail, self.packed(state)))
 
-    def is_goal(self, state: State | Mapping[str, Any]) -> bool:
+    @abstractmethod
+    def is_goal(self, state: Any) -> bool:
         """Return whether the state satisfies the goal condition and does not fail."""
-        return int(self._ask(self.core.kind, self.packed(state))) == GOAL
-
-    def distance_to_fail(self, state: State | Mapping[str, Any]) -> float:
-        """Return how far the state is from fail: 0 if it fails, infinity if the task has no fail
-        condition.
-        """
-        return float(self._ask(self.core.distance_to_fail, self.packed(state)))
 
     # -- start states ------------------------------------------------------------------------
 
     @property
     def has_start_condition(self) -> bool:
         """Whether the start states are described by a condition rather than listed."""
-        return self._starts is None
+        return False
 
+    @abstractmethod
     def start_source(self) -> bytes | None:
         """Return the packed start states one after the other; None for a condition."""
-        return self._starts
 
-    def is_start(self, state: State | Mapping[str, Any]) -> bool:
+    def is_start(self, state: Any) -> bool:
         """Return whether the state is a start state."""
-        packed = self.packed(state)
-        if self._starts is not None:
-            return packed in self._listed_starts
-        return bool(self._ask(self.core.is_start, packed))
-
-    @functools.cached_property
-    def _listed_starts(self) -> frozenset[bytes]:
-        return frozenset(split_states(self._starts or b"", self.core.words))
+        return self.packed(state) in split_states(self.start_source() or b"", self.core.words)
 
     def list_starts(self, *, max_states: int = 1_000_000, max_seconds: float = 60.0) -> list[State]:
         """Return all start states, each once. Raises OutOfBudget if there are more than
         ``max_states``.
         """
-        if self._starts is not None:
-            fits = len(self._starts) <= max_states * self.core.words * 8
-            packed, ran_out = self._starts, "" if fits else "states"
-        elif not self.core.has_finite_starts():
-            raise self.infinite_starts()
-        else:
-            packed, ran_out = self._ask(
-                self.core.list_starts, max_states=max_states, max_seconds=max_seconds
-            )
-        if ran_out:
-            limit = f"{max_states:,} states" if ran_out == "states" else f"{max_seconds:g} seconds"
-            raise OutOfBudget(
-                f"out-of-{ran_out}",
-                f"the start states cannot be listed within {limit}",
-                file=self.file,
-            )
-        return list(dict.fromkeys(self.unpack_all(packed)))
+        listed = dict.fromkeys(split_states(self.start_source() or b"", self.core.words))
+        if len(listed) > max_states:
+            message = f"the start states cannot be listed within {max_states:,} states"
+            raise OutOfBudget("out-of-states", message, file=self.file)
+        return [self.unpack(state) for state in listed]
 
-    def infinite_starts(self) -> InputError:
-        """Return the error for where all start states are needed but a real one is free."""
-        return InputError(
-            "start-not-finite",
-            "the start condition leaves a real variable free: it has infinitely many states",
-            file=self.file,
-            hint="give the states with --states FILE, one JSON object per line",
-        )
-
-    def sample_starts(self, count: int, *, seed: int = 0, max_seconds: float = 60.0) -> list[State]:
-        """Return ``count`` start states drawn uniformly and independently.
-
-        Listed starts are drawn by index; the states of a condition over integers by counting them
-        or, if that takes too much memory, by listing them; reals by rejection. Raises InputError if
-        there is no start state and OutOfBudget if neither works in time.
-        """
-        return self.unpack_all(self.draw_starts(count, seed=seed, max_seconds=max_seconds))
-
+    @abstractmethod
     def draw_starts(self, count: int, *, seed: int = 0, max_seconds: float = 60.0) -> bytes:
         """Return what ``sample_starts`` does as packed states, one after the other."""
-        count, seed = check_draw(count, seed)
-        if self._starts is not None:
-            return self._draw_listed(count, seed)
-        packed, stopped = self._ask(
-            self.core.sample_starts,
-            count=count,
-            seed=seed,
-            max_seconds=max_seconds,
-            max_tries=REJECTION_TRIES,
-        )
-        if stopped or (
-            len(packed) < count * self.core.words * 8 and not self.core.has_finite_starts()
-        ):
-            raise OutOfBudget(
-                "start-not-sampled",
-                f"no uniform sample of the start condition within {max_seconds:g} seconds",
-                file=self.file,
-                hint="allow more time, or give start states where a command takes --states FILE",
-            )
-        if count and not packed:
-            raise self._no_start()
-        return bytes(packed)
 
-    def _draw_listed(self, count: int, seed: int) -> bytes:
-        assert self._starts is not None
-        listed = split_states(self._starts, self.core.words)
-        if not listed:
-            raise self._no_start()
-        return b"".join(listed[i] for i in draw_positions(count, total=len(listed), seed=seed))
+    def sample_starts(self, count: int, *, seed: int = 0, max_seconds: float = 60.0) -> list[State]:
+        """Return ``count`` start states drawn uniformly and independently."""
+        return self.unpack_all(self.draw_starts(count, seed=seed, max_seconds=max_seconds))
 
-    def _no_start(self) -> InputError:
-        return InputError(
-            "no-start-state", "no state satisfies the start condition", file=self.file
-        )
-
+    @abstractmethod
     def initial_state(self) -> State:
-        """Return the state of the variables' initial values. Raises InputError if one has none."""
-        for v in self.variables:
-            if v.initial is None:
-                raise InputError(
-                    "no-initial-value",
-                    f"variable {quoted(v.name)} has no initial value",
-                    file=self.file,
-                )
-        return self._make([v.initial for v in self.variables])
+        """Return the state that the task begins in where it has only one, or else the first."""
 
-    def _packed_starts(self) -> bytes | None:
-        states = self.description.start_states
-        if self.description.start_condition is not None:
-            return None
-        if states is None:
-            return (
-                None
-                if any(v.initial is None for v in self.variables)
-                else self.initial_state().packed
-            )
-        initial = {v.name: v.initial for v in self.variables if v.initial is not None}
-        return b"".join(self.state({**initial, **given}).packed for given in states)
-
-    # -- files and errors --------------------------------------------------------------------
-
-    def write_jani(self, path: str | Path) -> None:
-        """Write the task as a JANI file with our property inside."""
-        from surefoot.tasks.jani.writer import write_jani
-
-        if not isinstance(path, str | Path):
-            raise InputError("bad-option", f"path is a str or Path, not {shown(path)}")
-        if "\0" in str(path):
-            raise InputError("file-not-written", "no path has a NUL character", file=str(path))
-        try:
-            write_jani(self.description, path)
-        except OSError as error:
-            reason = error.strerror or str(error)
-            raise InputError(
-                "file-not-written", f"the file cannot be written: {reason}", file=str(path)
-            ) from None
-
-    @property
-    def sha256(self) -> str:
-        """The SHA-256 of the task as a JANI file: equal for equal tasks, whatever file they came
-        from.
-        """
-        from surefoot.tasks.jani.writer import json_text, to_jani
-
-        digest = hashlib.sha256()
-        for piece in json_text(to_jani(self.description)):
-            digest.update(piece.encode("utf-8", "surrogatepass"))
-        return digest.hexdigest()
-
+    @abstractmethod
     def model_error(self, error: Exception) -> InputError:
-        """Return the user's view of an error the core met in the model: it names edge and state."""
-        kind, edge, variable, value, packed = error.args
-        text = ERROR_TEXTS.get(kind, kind) + self._about_variable(variable, value)
-        place = None
-        if edge >= 0:
-            at = self.description.edges[edge]
-            place = at.place
-            text += f", by action {quoted(at.action)} (edge {edge})"
-        state = printable(str(self.unpack(packed)), MAX_STATE_TEXT) if packed else ""
-        hint = "mend the model: guards must keep updates within the bounds"
-        return InputError(
-            f"model-{kind}",
-            f"{text}, in state {state}",
-            file=self.file,
-            place=place,
-            hint=hint if kind == "out-of-range" else None,
-        )
-
-    def _about_variable(self, variable: int, value: str) -> str:
-        """Return what an error says about the variable it met, if it met one."""
-        if variable < 0:
-            return ""
-        declared = self.description.variables.values()
-        known = [*self.variables, *(v for v in declared if v.is_scratch)][variable]
-        text = f": {quoted(known.name)}"
-        if value:
-            text += f" would become {value}, it ranges from {known.lower} to {known.upper}"
-        return text
-
-    def __repr__(self) -> str:
-        return f"<Task {self.name!r}: {sizes_of(self.description)}>"
+        """Return the user's view of an error that the core met in the model."""
 
 
 def split_states(packed: bytes, words: int) -> list[bytes]:
     """Return the packed states that stand one after the other."""
     width = words * 8
     return [packed[i : i + width] for i in range(0, len(packed), width)]
-
-
-def _ordered(description: Description) -> tuple[Variable, ...]:
-    return tuple(v for v in description.variables.values() if not v.is_scratch)
-
-
-class _Compiler:
-    """Turns a description into what the core takes: numbers for names, tuples for nodes."""
-
-    def __init__(
-        self, description: Description, variables: tuple[Variable, ...], actions: dict[str, int]
-    ) -> None:
-        self.description = description
-        self.variables = variables
-        self.actions = actions
-        self.scratch = [v for v in description.variables.values() if v.is_scratch]
-        self.numbers = {v.name: i for i, v in enumerate([*variables, *self.scratch])}
-        self.numbers |= {name: self.numbers[f"{name}[0]"] for name in description.arrays}
-        self.nodes = Nodes(self.numbers, description.arrays)
-
-    def compile(self) -> Any:
-        return _core.CompiledTask(**self.spec())
-
-    def spec(self) -> dict[str, Any]:
-        d = self.description
-        edges = [self._edge(number, edge) for number, edge in enumerate(d.edges)]
-        fail = self._condition(d.fail_condition)
-        distance = None if d.fail_condition is None else distance_to(d.fail_condition)
-        start = d.start_condition
-        if start is None and d.start_states is None:
-            start = d.initial_condition()
-        return {
-            "variables": [self._variable(v) for v in [*self.variables, *self.scratch]],
-            "scratch_start": [bits_of(v.initial or 0, v.type) for v in self.scratch],
-            "num_actions": len(self.actions),
-            "first_silent": len(d.actions),
-            "edges": edges,
-            "fail": fail,
-            "goal": self._condition(d.goal_condition),
-            "start": self._condition(start),
-            "distance": self.nodes.add(distance, as_type="real"),
-            "nodes": self.nodes.tuples,
-        }
-
-    def _variable(self, v: Variable) -> tuple[int, int, int, bool]:
-        lower, upper = bits_of(v.lower, v.type), bits_of(v.upper, v.type)
-        return TYPES[v.type], lower, upper, v.is_scratch
-
-    def _condition(self, condition: Expr | None) -> int:
-        if condition is None:
-            return NO_NODE
-        self.description.check_names(condition)
-        return self.nodes.add(condition)
-
-    def _edge(self, number: int, edge: Edge) -> tuple[int, int, list[Any]]:
-        try:
-            guard = self._condition(edge.guard)
-            outcomes = [
-                (
-                    [self._probability(p) for p in outcome.probabilities],
-                    [self._assignment(a) for a in outcome.assignments],
-                )
-                for outcome in edge.outcomes
-            ]
-        except SurefootError as error:
-            place = edge.place or f"edge {number} of {quoted(edge.action)}"
-            raise error.at(file=self.description.file, place=place) from None
-        return self.actions[edge.action], guard, outcomes
-
-    def _probability(self, probability: Expr) -> int:
-        self.description.check_names(probability)
-        if probability.type == "bool":
-            raise InputError("type-mismatch", "a probability is a number, not a Boolean")
-        return self.nodes.add(probability, as_type="real")
-
-    def _assignment(self, a: Assignment) -> tuple[int, int, int, int, int, int, int]:
-        target = a.target
-        if target.op not in ("variable", "cell"):
-            raise InputError("bad-target", f"cannot assign to {target}")
-        self.description.check_names(target)
-        for given in (a.value, a.lower, a.upper):
-            if given is not None:
-                self.description.check_names(given)
-                _check_assignable(target, given)
-        if a.value is None:
-            _check_interval(a)
-        number, length, position = self.numbers[target.value], 0, NO_NODE
-        if target.op == "cell":
-            length = self.description.arrays[target.value].length
-            position = self.nodes.add(target.args[0])
-        lower, upper = self.nodes.add(a.lower), self.nodes.add(a.upper)
-        value = self.nodes.add(a.value, as_type=target.type)
-        if not -(2**63) <= a.index < 2**63:
-            raise InputError("number-too-large", "the index of an assignment does not fit 64 bits")
-        return number, length, position, value, lower, upper, a.index
-
-
-def _check_interval(a: Assignment) -> None:
-    if a.lower is None or a.upper is None:
-        raise InputError("no-value", f"the assignment to {a.target} has neither value nor interval")
-    if a.target.type != "int":
-        raise InputError(
-            "type-mismatch",
-            f"{a.target} is {a.target.type}: only integers are chosen from intervals",
-        )
-
-
-def _check_assignable(target: Expr, value: Expr) -> None:
-    if value.type != target.type and not (target.type == "real" and value.type == "int"):
-        raise InputError(
-            "type-mismatch", f"{target} is {target.type}: a value of type {value.type} does not fit"
-        )
-
-
-def _made_again(description: Description, source: Source | None, draw: Any) -> Task:
-    """Return the task of a pickle."""
-    task = Task(description)
-    task.source, task.draw = source, draw
-    return task

@@ -11,7 +11,7 @@ from surefoot.policies import Policy
 from surefoot.policies.libraries import library
 from surefoot.results import Checkpoint, TrainResult
 from surefoot.tasks import require_task
-from surefoot.tasks.python_task import PythonTask
+from surefoot.tasks.compiled_task import CompiledTask
 from surefoot.tasks.task import Task
 
 POTENTIALS = ("none", "goal")
@@ -34,7 +34,7 @@ LEAST_ONE = (
 
 
 def train(
-    task: Task | PythonTask,
+    task: Task,
     *,
     options: TrainOptions | None = None,
     progress: Callable[[Checkpoint], object] | None = None,
@@ -57,7 +57,7 @@ def train(
             raise InputError("bad-option", f"{name} is a function, not {shown(call)}")
     how = check_train_options(chosen(TrainOptions, options, changes))
     library("torch", extra="train", what="training")
-    if isinstance(task, PythonTask):
+    if not isinstance(task, CompiledTask):
         raise InputError(
             "bad-task",
             "a Python-defined task cannot be trained on",

@@ -25,7 +25,6 @@ from surefoot.policies.trees import xgboost as xgboost_files
 from surefoot.policies.writing import check_writable, interface_file, write_files, write_policy
 from surefoot.results import DistillResult
 from surefoot.tasks import require_task
-from surefoot.tasks.python_task import PythonTask
 from surefoot.tasks.task import Task
 from surefoot.train.examples import Examples, Limits, agreement, collect, outputs_of, rows_of
 from surefoot.train.fitting import LIBRARIES, Fitted, fit, fitting_library
@@ -40,7 +39,7 @@ ProgressCallback = Callable[[str, int, int], object]
 
 
 def distill(
-    task: Task | PythonTask,
+    task: Task,
     policy: Any,
     *,
     options: DistillOptions | None = None,

@@ -19,7 +19,6 @@ from surefoot.errors import OutOfBudget, Unsupported
 from surefoot.policies import Policy
 from surefoot.policies.callables import state_rows
 from surefoot.policies.decisions import ask_core
-from surefoot.tasks.python_task import PythonTask
 from surefoot.tasks.task import Task, split_states
 
 CHUNK = 50_000  # states whose values are Python numbers at one time
@@ -106,7 +105,7 @@ def _out_of(what: str, number: int) -> OutOfBudget:
     )
 
 
-def _with_choice(task: Task | PythonTask, packed: bytes, taken: list[int]) -> tuple[bytes, Numbers]:
+def _with_choice(task: Task, packed: bytes, taken: list[int]) -> tuple[bytes, Numbers]:
     """Return the states of a run in which more than one action was applicable, and what was taken.
 
     Silent actions are not for policies to choose, and do not count.
@@ -119,12 +118,12 @@ def _with_choice(task: Task | PythonTask, packed: bytes, taken: list[int]) -> tu
     return states[has_choice].tobytes(), actions[has_choice]
 
 
-def outputs_of(task: Task | PythonTask) -> tuple[str, ...]:
+def outputs_of(task: Task) -> tuple[str, ...]:
     """Return the actions that are not silent: those come first in every task."""
     return tuple(name for name in task.actions if name not in task.silent)
 
 
-def num_applicable(task: Task | PythonTask, packed: bytes, actions: Numbers) -> Numbers:
+def num_applicable(task: Task, packed: bytes, actions: Numbers) -> Numbers:
     """Return how many actions that are not silent are applicable in packed states; ``actions`` is
     one of them for each.
     """
@@ -140,14 +139,14 @@ def num_applicable(task: Task | PythonTask, packed: bytes, actions: Numbers) -> 
     return np.concatenate(found)
 
 
-def rows_of(task: Task | PythonTask, packed: bytes) -> Rows:
+def rows_of(task: Task, packed: bytes) -> Rows:
     """Return the values of packed states in float32, as trees compare them, a row for each."""
     width = 8 * task.core.words * CHUNK
     parts = [_rows(task, packed[at : at + width]) for at in range(0, len(packed), width)]
     return np.concatenate(parts) if parts else np.empty((0, len(task.names)), dtype=np.float32)
 
 
-def _rows(task: Task | PythonTask, packed: bytes) -> Rows:
+def _rows(task: Task, packed: bytes) -> Rows:
     with np.errstate(over="ignore"):
         rows: Rows = state_rows(task, packed).astype(np.float32)
     if not np.isfinite(rows).all():

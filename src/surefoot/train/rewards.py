@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from surefoot.errors import InputError
-from surefoot.tasks.task import Task
+from surefoot.tasks.compiled_task import CompiledTask
 
 if TYPE_CHECKING:
     from surefoot.options import TrainOptions
@@ -17,7 +17,7 @@ GOES_ON, FAIL, GOAL, DEAD_END, CUT = range(5)  # the core's results of a step
 MAX_DISTANCE = 1e6  # parts of a condition that have no distance count as far as this at most
 
 
-def goal_task(task: Task) -> Task:
+def goal_task(task: CompiledTask) -> CompiledTask:
     """Return the task with the goal as fail condition: its distance to fail is that to the goal."""
     if task.description.goal_condition is None:
         raise InputError(
@@ -28,7 +28,7 @@ def goal_task(task: Task) -> Task:
     description = replace(
         task.description, fail_condition=task.description.goal_condition, goal_condition=None
     )
-    return Task(description)
+    return CompiledTask(description)
 
 
 class Rewards:

@@ -17,7 +17,7 @@ from surefoot.policies import Policy, as_policy
 from surefoot.policies.binding import core_interface
 from surefoot.policies.interface import scaled_interface
 from surefoot.results import Checkpoint, TrainResult
-from surefoot.tasks.task import Task
+from surefoot.tasks.compiled_task import CompiledTask
 from surefoot.train import hidden_sizes
 from surefoot.train.learner import Learner
 from surefoot.train.replay import Batch, Replay
@@ -38,7 +38,7 @@ class Training:
 
     def __init__(
         self,
-        task: Task,
+        task: CompiledTask,
         how: TrainOptions,
         *,
         progress: Callable[[Checkpoint], object] | None,

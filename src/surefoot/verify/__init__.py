@@ -18,7 +18,6 @@ from surefoot.options import VerifyOptions, check_word, chosen
 from surefoot.policies import as_policy
 from surefoot.results import VerifyResult
 from surefoot.tasks import require_task
-from surefoot.tasks.python_task import PythonTask
 from surefoot.tasks.task import Task
 from surefoot.verify.certificate import PolicyCertificate, check_place
 from surefoot.verify.explicit import verify_explicit
@@ -45,7 +44,7 @@ METHODS: dict[str, Callable[[Job], VerifyResult]] = {
 
 
 def verify(
-    task: Task | PythonTask,
+    task: Task,
     policy: Any,
     *,
     options: VerifyOptions | None = None,

@@ -13,7 +13,7 @@ from surefoot.fuzz import fuzz
 from surefoot.options import FuzzOptions, VerifyOptions
 from surefoot.policies.models import Trees
 from surefoot.results import EngineReport, VerifyResult, counted
-from surefoot.tasks.python_task import PythonTask
+from surefoot.tasks.compiled_task import CompiledTask
 from surefoot.tasks.task import Task, split_states
 from surefoot.verify.children import can_be_written, verify_side_by_side
 from surefoot.verify.job import Job, check_symbolic
@@ -240,7 +240,7 @@ class _Portfolio:
         """Return whether all that is reachable may be seen, as far as the start states tell."""
         if self.starts is None:
             task = self.job.task
-            return isinstance(task, Task) and bool(task.core.has_finite_starts())
+            return isinstance(task, CompiledTask) and bool(task.core.has_finite_starts())
         states = self.starts * REACHED_PER_START
         needed_bytes = states * (8 * self.job.task.core.words + BYTES_BESIDE)
         has_room = needed_bytes <= self.how.max_bytes and states <= self.how.max_states
@@ -295,14 +295,14 @@ def _decided(found: VerifyResult) -> VerifyResult | None:
     return None if found.verdict == "unknown" else found
 
 
-def count_starts(task: Task | PythonTask) -> int | None:
+def count_starts(task: Task) -> int | None:
     """Return how many start states there are, counted without listing them; None if nobody knows,
     or if there are infinitely many.
     """
     listed = task.start_source()
     if listed is not None:
         return len(set(split_states(listed, task.core.words)))
-    assert isinstance(task, Task)
+    assert isinstance(task, CompiledTask)
     if not task.core.has_finite_starts():
         return None
     counted_starts: Any = task.core.count_starts(max_seconds=COUNT_SECONDS)

@@ -13,7 +13,7 @@ from surefoot.policies import Policy
 from surefoot.policies.decisions import ask_core
 from surefoot.results import VerifyResult, counted
 from surefoot.simulate import simulate
-from surefoot.tasks.task import Task
+from surefoot.tasks.compiled_task import CompiledTask
 from surefoot.verify.certificate import write_box_certificate
 from surefoot.verify.constraints import core_constraints
 from surefoot.verify.explicit import run_of
@@ -69,12 +69,12 @@ def verify_box(job: Job) -> VerifyResult:
     number of boxes, not of states. When to use it: first. Paper: P-TREE, in spirit.
     """
     check_symbolic(job, METHOD)
-    assert isinstance(job.task, Task)
+    assert isinstance(job.task, CompiledTask)
     return _Boxes(job, job.task).run()
 
 
 def find_bad_states(
-    task: Task,
+    task: CompiledTask,
     policy: Policy,
     *,
     max_boxes: int,
@@ -95,7 +95,7 @@ def find_bad_states(
 
 
 class _Boxes:
-    def __init__(self, job: Job, task: Task) -> None:
+    def __init__(self, job: Job, task: CompiledTask) -> None:
         self.job = job
         self.task = task
         self.begin = time.perf_counter()
@@ -233,7 +233,7 @@ class _Boxes:
         return None
 
 
-def _ranges(job: Job, task: Task) -> dict[int, tuple[float, float]]:
+def _ranges(job: Job, task: CompiledTask) -> dict[int, tuple[float, float]]:
     """Return, by its number, between which values each real variable is in some runs."""
     how = SimulateOptions(runs=GRID_RUNS, max_steps=GRID_STEPS, seed=job.options.seed)
     try:

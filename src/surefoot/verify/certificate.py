@@ -29,7 +29,6 @@ from surefoot.errors import InputError, Unsupported, quoted
 from surefoot.findings.making import policy_member
 from surefoot.policies import Policy
 from surefoot.results import counted
-from surefoot.tasks.python_task import PythonTask
 from surefoot.tasks.task import Task
 from surefoot.verify.job import Job
 
@@ -45,7 +44,7 @@ class PolicyCertificate:
 
     def __init__(
         self,
-        task: Task | PythonTask,
+        task: Task,
         policy: Policy,
         *,
         path: Path | None,

@@ -25,7 +25,7 @@ from surefoot.errors import OutOfBudget, SurefootError, Unsupported, printable
 from surefoot.findings import run_from
 from surefoot.policies.writing import SUFFIXES_OF, write_policy
 from surefoot.results import EngineReport, VerifyResult
-from surefoot.tasks.task import Task
+from surefoot.tasks.compiled_task import CompiledTask
 from surefoot.verify.certificate import PolicyCertificate, write_box_certificate
 from surefoot.verify.child import CERTIFICATE, ERRORS, JOB, TASK
 from surefoot.verify.job import Job, out_of
@@ -44,7 +44,7 @@ PROGRAM = (
 def can_be_written(job: Job) -> bool:
     """Return whether task and policy can be handed to another process."""
     kind = getattr(job.policy.model, "kind", None)
-    return isinstance(job.task, Task) and kind in SUFFIXES_OF and bool(sys.executable)
+    return isinstance(job.task, CompiledTask) and kind in SUFFIXES_OF and bool(sys.executable)
 
 
 def verify_side_by_side(
@@ -71,7 +71,7 @@ def verify_side_by_side(
 
 def _written(job: Job, place: Path, method: str, memory_mb: int) -> Path:
     """Write what the process of a method needs; return its folder."""
-    assert isinstance(job.task, Task) and job.policy.model is not None
+    assert isinstance(job.task, CompiledTask) and job.policy.model is not None
     assert job.policy.interface is not None
     place.mkdir()
     job.task.write_jani(place / TASK)
@@ -266,7 +266,7 @@ def _result(job: Job, child: _Child, content: Mapping[str, Any]) -> VerifyResult
     """Return the result of a process as one of the job: its run in states of the task, and its
     certificate where it should be.
     """
-    assert isinstance(job.task, Task)
+    assert isinstance(job.task, CompiledTask)
     if content["sha256"] != job.task.sha256:
         raise AssertionError("the task was not read as it was written")
     apart = ("run", "others", "certificate", "engines", "failing_starts", "bounds")

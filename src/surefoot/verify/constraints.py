@@ -11,9 +11,9 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 
+from surefoot.tasks.compiled_task import CompiledTask
 from surefoot.tasks.description import Assignment, Edge, Outcome
 from surefoot.tasks.expressions import Expr, postorder
-from surefoot.tasks.task import Task
 
 Constraint = tuple[Mapping[str, int], int, int]
 """factors of variables, and the least and the greatest that the sum may be"""
@@ -28,7 +28,7 @@ MAX_STARTS = 1000
 MAX_FACTOR = 2**20
 
 
-def find_constraints(task: Task) -> list[Constraint]:
+def find_constraints(task: CompiledTask) -> list[Constraint]:
     """Return independent linear sums that every outcome keeps, with their value at the start."""
     names = [v.name for v in task.variables if v.type == "int"]
     if not names or len(names) > MAX_VARIABLES:
@@ -46,7 +46,7 @@ def find_constraints(task: Task) -> list[Constraint]:
     return found
 
 
-def core_constraints(task: Task) -> list[tuple[list[tuple[int, int]], int, int]]:
+def core_constraints(task: CompiledTask) -> list[tuple[list[tuple[int, int]], int, int]]:
     """Return the constraints as the core takes them: by the numbers of variables."""
     numbers = {name: number for number, name in enumerate(task.names)}
     return [
@@ -83,7 +83,7 @@ def _dot(row: Linear, equation: Linear) -> Fraction:
 # -- what is known at the start ----------------------------------------------------------------
 
 
-def _start_equations(task: Task, names: Sequence[str]) -> tuple[list[Linear], list[Linear]]:
+def _start_equations(task: CompiledTask, names: Sequence[str]) -> tuple[list[Linear], list[Linear]]:
     """Return sums that are 0 in all start states, or else in one of them, and then what must be
     kept for them to be so in the others.
     """
@@ -127,7 +127,7 @@ def _equation(condition: Expr) -> Linear | None:
 # -- what outcomes keep ------------------------------------------------------------------------
 
 
-def _kept_by(task: Task, edge: Edge) -> list[Linear]:
+def _kept_by(task: CompiledTask, edge: Edge) -> list[Linear]:
     """Return rows whose product with the factors of a sum must be 0 for it to be kept."""
     fixed: dict[str, Linear | None] = {}
     for condition in [] if edge.guard is None else conjuncts(edge.guard):
@@ -142,7 +142,9 @@ def _kept_by(task: Task, edge: Edge) -> list[Linear]:
     return rows
 
 
-def _rows_of(task: Task, outcome: Outcome, fixed: Mapping[str, Linear | None]) -> list[Linear]:
+def _rows_of(
+    task: CompiledTask, outcome: Outcome, fixed: Mapping[str, Linear | None]
+) -> list[Linear]:
     changes: dict[str, Linear | None] = {}
     for name, value in _values_after(task, outcome, fixed).items():
         old = fixed.get(name) or {name: 1}
@@ -156,7 +158,7 @@ def _rows_of(task: Task, outcome: Outcome, fixed: Mapping[str, Linear | None]) -
 
 
 def _values_after(
-    task: Task, outcome: Outcome, fixed: Mapping[str, Linear | None]
+    task: CompiledTask, outcome: Outcome, fixed: Mapping[str, Linear | None]
 ) -> dict[str, Linear | None]:
     """Return what the variables that an outcome writes become, None where that is not linear."""
     scratch = [v for v in task.description.variables.values() if v.is_scratch]
@@ -176,7 +178,7 @@ def _values_after(
 
 
 def _written(
-    task: Task, each: Assignment, now: Mapping[str, Linear | None]
+    task: CompiledTask, each: Assignment, now: Mapping[str, Linear | None]
 ) -> Iterable[tuple[str, Linear | None]]:
     value = linear(each.value, now) if each.value is not None else None
     if each.target.op == "variable":

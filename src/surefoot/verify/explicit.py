@@ -134,7 +134,7 @@ class _Explicit:
         return None if are_all else SAMPLED
 
 
-def run_of(task: Task | PythonTask, packed: bytes, actions: list[int], *, number: int = 0) -> Run:
+def run_of(task: Task, packed: bytes, actions: list[int], *, number: int = 0) -> Run:
     """Return the failing run of packed states and numbers of actions."""
     return Run(
         run=number,

@@ -33,7 +33,7 @@ class Job:
     cuts from the beginning.
     """
 
-    task: Task | PythonTask
+    task: Task
     policy: Policy
     options: VerifyOptions
     progress: ProgressCallback | None

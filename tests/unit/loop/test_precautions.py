@@ -17,7 +17,7 @@ from surefoot.errors import InputError
 from surefoot.loop.starts import make_starts
 from surefoot.options import DebugOptions
 from surefoot.results import DebugResult
-from surefoot.tasks.task import Task
+from surefoot.tasks.compiled_task import Task
 from surefoot.verify.box import find_bad_states
 
 LAST = 128

@@ -23,6 +23,7 @@ from surefoot.oracles.bdd_encoding import SILENT, TaskDiagrams
 from surefoot.oracles.bdd_evidence import FORCED
 from surefoot.oracles.bdd_propagation import Propagation
 from surefoot.reference import unsafe_ranks
+from surefoot.tasks.compiled_task import split_states
 from surefoot.tasks.description import Assignment, Description, Outcome
 from surefoot.tasks.expressions import (
     Expr,
@@ -38,7 +39,6 @@ from surefoot.tasks.expressions import (
     truncate,
 )
 from surefoot.tasks.python_task import PythonTask
-from surefoot.tasks.task import split_states
 
 pytest.importorskip("oxidd")
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from surefoot.oracles.bdd_expressions import Environment, Result
 from surefoot.oracles.bdd_steps import Step
 from surefoot.oracles.bdd_values import Value
+from surefoot.tasks.compiled_task import CompiledTask
 from surefoot.tasks.description import Edge, Outcome, Variable
 from surefoot.tasks.expressions import Expr
-from surefoot.tasks.task import Task
 from surefoot.verify.constraints import Constraint
 from surefoot.verify.ic3.circuit import FALSE, TRUE, Circuit, Gate
 from surefoot.verify.ic3.numbers import MAX_VALUES, OrderAlgebra, Sum, Unary, lacks
@@ -62,7 +62,9 @@ class TaskClauses:
     action maps to: ``applicable`` to where it is, ``faulty`` to where taking it is an error.
     """
 
-    def __init__(self, task: Task, circuit: Circuit, constraints: Sequence[Constraint]) -> None:
+    def __init__(
+        self, task: CompiledTask, circuit: Circuit, constraints: Sequence[Constraint]
+    ) -> None:
         self.task = task
         self.circuit = circuit
         self.algebra = OrderAlgebra(circuit)

@@ -11,8 +11,7 @@ from typing import Any
 
 from surefoot.errors import InputError, quoted
 from surefoot.results import Verdict, VerifyResult
-from surefoot.tasks.python_task import PythonTask
-from surefoot.tasks.task import Task
+from surefoot.tasks.compiled_task import CompiledTask
 from surefoot.verify.certificate import PolicyCertificate, write_box_certificate
 from surefoot.verify.constraints import Constraint, find_constraints
 from surefoot.verify.explicit import run_of
@@ -55,14 +54,14 @@ class Verification:
     """One job. ``search`` is there as soon as the task is encoded, also after time ran out."""
 
     def __init__(self, job: Job) -> None:
-        if isinstance(job.task, PythonTask):
+        if not isinstance(job.task, CompiledTask):
             raise lacks("tasks defined in Python")
         for v in job.task.variables:
             if v.type == "real":
                 raise lacks(f"real variables, such as {quoted(v.name)}")
         library()
         self.job = job
-        self.task: Task = job.task
+        self.task: CompiledTask = job.task
         self.constraints: list[Constraint] = []
         self.search: Ic3 | None = None
         self._queries = self._roundings = 0

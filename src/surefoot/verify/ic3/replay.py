@@ -7,8 +7,8 @@ from typing import Any
 
 from surefoot.errors import InputError
 from surefoot.policies.decisions import ask_core
+from surefoot.tasks.compiled_task import CompiledTask
 from surefoot.tasks.state import State
-from surefoot.tasks.task import Task
 from surefoot.verify.ic3.boxes import Box, box_of, contains
 from surefoot.verify.ic3.search import Obligation, Suspect
 from surefoot.verify.ic3.transition import System
@@ -17,7 +17,7 @@ from surefoot.verify.job import Job
 PackedRun = tuple[bytes, list[int]]
 
 
-def state_of(task: Task, values: Sequence[int]) -> State:
+def state_of(task: CompiledTask, values: Sequence[int]) -> State:
     """Return the state with these values, Booleans as 0 and 1."""
     pairs = zip(task.variables, values, strict=True)
     return task.state({v.name: bool(value) if v.type == "bool" else value for v, value in pairs})

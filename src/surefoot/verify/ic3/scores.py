@@ -22,7 +22,7 @@ import numpy as np
 
 from surefoot.policies.interface import Input
 from surefoot.policies.models import Reals, Trees
-from surefoot.tasks.task import Task
+from surefoot.tasks.compiled_task import CompiledTask
 from surefoot.verify.ic3.circuit import FALSE, TRUE, Circuit
 from surefoot.verify.ic3.numbers import Unary, lacks
 
@@ -48,7 +48,7 @@ class Scores:
 
     def __init__(
         self,
-        task: Task,
+        task: CompiledTask,
         trees: Trees,
         inputs: Sequence[Input],
         variables: Sequence[Unary],
@@ -287,7 +287,7 @@ class _Inputs:
     """What the inputs of an ensemble are for each value of a variable."""
 
     def __init__(
-        self, task: Task, trees: Trees, inputs: Sequence[Input], variables: Sequence[Unary]
+        self, task: CompiledTask, trees: Trees, inputs: Sequence[Input], variables: Sequence[Unary]
     ) -> None:
         numbers = {name: i for i, name in enumerate(task.names)}
         kind = np.float32 if trees.input_precision == "float32" else np.float64

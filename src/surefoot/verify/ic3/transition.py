@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from surefoot.policies import Policy
-from surefoot.tasks.task import Task
+from surefoot.tasks.compiled_task import CompiledTask
 from surefoot.verify.constraints import Constraint
 from surefoot.verify.ic3.circuit import Circuit
 from surefoot.verify.ic3.decisions import Decisions
@@ -26,7 +26,7 @@ class System:
 
     def __init__(
         self,
-        task: Task,
+        task: CompiledTask,
         policy: Policy,
         circuit: Circuit,
         constraints: Sequence[Constraint],

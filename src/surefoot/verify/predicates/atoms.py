@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from surefoot.tasks.compiled_task import CompiledTask
 from surefoot.tasks.expressions import Expr, constant, make, postorder, variable
-from surefoot.tasks.task import Task
 from surefoot.verify.constraints import ONE, Linear, linear
 from surefoot.verify.predicates.changes import rewritten
 from surefoot.verify.predicates.ranges import Box, Ranges
@@ -57,7 +57,7 @@ Literal = tuple[Predicate, bool]
 class Atoms:
     """Takes conditions of a task apart, and tests boxes of its states."""
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: CompiledTask) -> None:
         self.task = task
         self.ranges = Ranges(task)
         self.full = self.ranges.full

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from surefoot.tasks.compiled_task import CompiledTask
 from surefoot.tasks.description import Assignment, Outcome
 from surefoot.tasks.expressions import Expr, constant, postorder, variable
-from surefoot.tasks.task import Task
 
 Values = dict[str, Expr | None]
 """what names stand for, None where nobody knows"""
 
 
-def values_after(task: Task, outcome: Outcome) -> dict[int, Expr | None]:
+def values_after(task: CompiledTask, outcome: Outcome) -> dict[int, Expr | None]:
     """Return what the variables that an outcome writes become: by their numbers, None where no
     expression says so.
     """
@@ -27,7 +27,7 @@ def values_after(task: Task, outcome: Outcome) -> dict[int, Expr | None]:
     return {numbers[name]: value for name, value in now.items() if name in numbers}
 
 
-def _written(task: Task, each: Assignment, now: Values) -> Values:
+def _written(task: CompiledTask, each: Assignment, now: Values) -> Values:
     value = None if each.value is None else rewritten(task, each.value, now)
     if each.target.op == "variable":
         return {each.target.value: value}
@@ -38,11 +38,11 @@ def _written(task: Task, each: Assignment, now: Values) -> Values:
     return dict.fromkeys(_cells(task, array), None)
 
 
-def _cells(task: Task, array: str) -> Iterable[str]:
+def _cells(task: CompiledTask, array: str) -> Iterable[str]:
     return (f"{array}[{i}]" for i in range(task.description.arrays[array].length))
 
 
-def rewritten(task: Task, root: Expr, now: Mapping[str, Expr | None]) -> Expr | None:
+def rewritten(task: CompiledTask, root: Expr, now: Mapping[str, Expr | None]) -> Expr | None:
     """Return an expression with what names stand for in their place; None if nobody knows.
 
     Cells with a constant index are variables.
@@ -55,7 +55,7 @@ def rewritten(task: Task, root: Expr, now: Mapping[str, Expr | None]) -> Expr | 
 
 
 def _rewritten_node(
-    task: Task, node: Expr, args: list[Expr | None], now: Mapping[str, Expr | None]
+    task: CompiledTask, node: Expr, args: list[Expr | None], now: Mapping[str, Expr | None]
 ) -> Expr | None:
     known = [arg for arg in args if arg is not None]
     if len(known) < len(args):

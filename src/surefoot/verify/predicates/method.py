@@ -13,8 +13,8 @@ from surefoot import _core
 from surefoot.errors import InputError, OutOfBudget, Unsupported, quoted
 from surefoot.policies.decisions import ask_core
 from surefoot.results import VerifyResult
+from surefoot.tasks.compiled_task import CompiledTask
 from surefoot.tasks.description import Variable
-from surefoot.tasks.task import Task
 from surefoot.verify.box import START_ERROR, verify_box
 from surefoot.verify.certificate import PolicyCertificate, write_box_certificate
 from surefoot.verify.constraints import core_constraints
@@ -50,7 +50,7 @@ def verify_predicates(job: Job) -> VerifyResult:
     use it: with predicates that somebody has thought of, and to compare. Paper: P-TREE.
     """
     check_symbolic(job, METHOD)
-    assert isinstance(job.task, Task)
+    assert isinstance(job.task, CompiledTask)
     for v in job.task.variables:
         if v.type == "real":
             raise Unsupported(
@@ -76,7 +76,7 @@ class _Reached:
 
 
 class _Search:
-    def __init__(self, job: Job, task: Task) -> None:
+    def __init__(self, job: Job, task: CompiledTask) -> None:
         self.job = job
         self.task = task
         self.begin = self.reported = time.perf_counter()
@@ -440,7 +440,7 @@ def _ordered(tests: Sequence[Test]) -> list[Test]:
     return [*cuts, *(test for test in tests if not isinstance(test, Cut))]
 
 
-def _found_tests(task: Task, atoms: Atoms) -> list[Test]:
+def _found_tests(task: CompiledTask, atoms: Atoms) -> list[Test]:
     """Return the tests of fail, goal and guards, until they are many."""
     description = task.description
     conditions = [description.fail_condition, description.goal_condition]

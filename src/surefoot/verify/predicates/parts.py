@@ -12,7 +12,7 @@ from typing import Any
 from surefoot import _core
 from surefoot.errors import InputError
 from surefoot.policies.decisions import policy_error
-from surefoot.tasks.task import Task
+from surefoot.tasks.compiled_task import CompiledTask
 from surefoot.verify.predicates.cells import Cell
 from surefoot.verify.predicates.ranges import Box, whole
 
@@ -52,7 +52,7 @@ class Part:
 class Parts:
     """Splits boxes into parts. ``count`` is how many were made."""
 
-    def __init__(self, task: Task, boxes: _core.Boxes) -> None:
+    def __init__(self, task: CompiledTask, boxes: _core.Boxes) -> None:
         self.task = task
         self.boxes = boxes
         self.count = 0

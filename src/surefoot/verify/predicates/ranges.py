@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from surefoot.tasks.compiled_task import CompiledTask
 from surefoot.tasks.expressions import Expr, postorder
-from surefoot.tasks.task import Task
 
 Bounds = tuple[int, int]
 Box = tuple[Bounds, ...]
@@ -23,12 +23,12 @@ BOTH = (0, 1)
 _COMPARISONS = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
 
 
-def full_box(task: Task) -> Box:
+def full_box(task: CompiledTask) -> Box:
     """Return the box of all values of all variables."""
     return tuple((int(v.lower), int(v.upper)) for v in task.variables)
 
 
-def names_of(task: Task) -> dict[str, int]:
+def names_of(task: CompiledTask) -> dict[str, int]:
     """Return the numbers of the variables."""
     return {name: number for number, name in enumerate(task.names)}
 
@@ -47,7 +47,7 @@ def whole(box: Sequence[tuple[Any, Any]]) -> Box:
 class Ranges:
     """Bounds of expressions over boxes of a task."""
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: CompiledTask) -> None:
         self.task = task
         self.numbers = names_of(task)
         self.full = full_box(task)

@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from surefoot.errors import InputError, SurefootError, quoted
+from surefoot.tasks.compiled_task import CompiledTask
 from surefoot.tasks.expressions import Expr, constant, variable
 from surefoot.tasks.jani.conditions import Part, resolved, whole_file
 from surefoot.tasks.jani.expressions import Converter, Entry, Scope
 from surefoot.tasks.jani.reading import in_file, json_items, json_list, json_object, refuse
-from surefoot.tasks.python_task import PythonTask
 from surefoot.tasks.task import Task
 from surefoot.verify.predicates.atoms import Atoms, Cut, atoms_of
 
@@ -25,14 +25,14 @@ _HINT = (
 )
 
 
-def read_predicates(path: str | Path, task: Task | PythonTask) -> list[Expr]:
+def read_predicates(path: str | Path, task: Task) -> list[Expr]:
     """Return the predicates of a file, conditions over the variables of the task.
 
     The file has a list of conditions, an object with such a list as ``predicates``, or properties:
     those of all properties of the kind PA count. In place of a list there may be a reference to
     another file. Raises InputError that names the file, the place and what is wrong.
     """
-    if isinstance(task, PythonTask):
+    if not isinstance(task, CompiledTask):
         raise InputError("bad-option", "predicates are for tasks that Python code does not define")
     scope = _scope(task)
     converter = Converter(arrays=list(task.description.arrays.values()))
@@ -46,12 +46,12 @@ def read_predicates(path: str | Path, task: Task | PythonTask) -> list[Expr]:
     return found
 
 
-def read_cuts(path: str | Path, task: Task | PythonTask) -> list[tuple[int, float]]:
+def read_cuts(path: str | Path, task: Task) -> list[tuple[int, float]]:
     """Return the predicates of a file that are about one variable, or the parts of them that are:
     a variable's number and the value from which on it is different.
     """
     conditions = read_predicates(path, task)
-    assert isinstance(task, Task)
+    assert isinstance(task, CompiledTask)
     atoms = Atoms(task)
     tests = [test for condition in conditions for test in atoms.known_tests(condition)]
     found: list[tuple[int, float]] = [(t.variable, t.value) for t in tests if isinstance(t, Cut)]
@@ -60,7 +60,7 @@ def read_cuts(path: str | Path, task: Task | PythonTask) -> list[tuple[int, floa
     return list(dict.fromkeys(found))
 
 
-def _real_cuts(condition: Expr, task: Task) -> Iterator[tuple[int, float]]:
+def _real_cuts(condition: Expr, task: CompiledTask) -> Iterator[tuple[int, float]]:
     """Yield the cuts of comparisons of a real variable with a constant."""
     for atom in atoms_of(condition):
         sides = list(atom.args)
@@ -118,7 +118,7 @@ def _entries(part: Part) -> Iterator[Part]:
 # -- what they mean ------------------------------------------------------------------------------
 
 
-def _predicate(converter: Converter, part: Part, scope: Scope, task: Task) -> Expr:
+def _predicate(converter: Converter, part: Part, scope: Scope, task: CompiledTask) -> Expr:
     with in_file(part.file):
         try:
             made = converter.scalar(part.node, scope, part.place)
@@ -132,7 +132,7 @@ def _predicate(converter: Converter, part: Part, scope: Scope, task: Task) -> Ex
     return made
 
 
-def _other_task(error: SurefootError, task: Task) -> InputError:
+def _other_task(error: SurefootError, task: CompiledTask) -> InputError:
     """Return the error for a predicate about a variable that the task does not have."""
     some = ", ".join(quoted(name) for name in task.names[:3])
     more = " and others" if len(task.names) > 3 else ""
@@ -144,7 +144,7 @@ def _other_task(error: SurefootError, task: Task) -> InputError:
     )
 
 
-def _scope(task: Task) -> Scope:
+def _scope(task: CompiledTask) -> Scope:
     """Return what names mean: constants, variables, arrays; local ones also without element."""
     description = task.description
     names: dict[str, Entry] = {v.name: variable(v.name, v.type) for v in task.variables}

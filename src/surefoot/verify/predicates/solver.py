@@ -14,8 +14,8 @@ from fractions import Fraction
 from typing import Any
 
 from surefoot.policies.libraries import library
+from surefoot.tasks.compiled_task import CompiledTask
 from surefoot.tasks.expressions import Expr, postorder
-from surefoot.tasks.task import Task
 from surefoot.verify.predicates.atoms import Cut, Literal, Sum, Test
 from surefoot.verify.predicates.changes import values_after
 from surefoot.verify.predicates.ranges import LARGEST, Box, full_box, names_of
@@ -48,7 +48,9 @@ class Moment:
 class Solver:
     """Z3 with the task. ``asked`` counts the questions."""
 
-    def __init__(self, task: Task, constraints: Constraints, seconds_left: Callable[[], float]):
+    def __init__(
+        self, task: CompiledTask, constraints: Constraints, seconds_left: Callable[[], float]
+    ):
         self.z3 = library("z3", extra="verify", what="the method predicates, for this task,")
         self.task = task
         self.asked = 0

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from surefoot.policies.decisions import ask_core
-from surefoot.tasks.task import Task
+from surefoot.tasks.compiled_task import CompiledTask
 from surefoot.verify.predicates.atoms import Cut, Test
 from surefoot.verify.predicates.cells import Cell, Cells
 from surefoot.verify.predicates.changes import values_after
@@ -58,7 +58,7 @@ Found = PackedRun | Refinement | Innocent | None
 class Follower:
     """Follows abstract runs of a job."""
 
-    def __init__(self, task: Task, cells: Cells, solver: Callable[[], Solver]) -> None:
+    def __init__(self, task: CompiledTask, cells: Cells, solver: Callable[[], Solver]) -> None:
         self.task = task
         self.cells = cells
         self.atoms = cells.atoms
