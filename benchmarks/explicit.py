@@ -74,7 +74,7 @@ def policy_rows(task: Any, name: str, limits: Any, repeat: int, base: Measured) 
 def verified(policy: Any, workers: int, limits: Any) -> Any:
     """Return the counts of one verification."""
     core = policy.task.core
-    return _core.verify_explicit(core, policy.core, None, workers=workers, **limits)
+    return _core.verify_explicit(core, policy.core, None, workers=workers, max_runs=1, **limits)
 
 
 def best(call: Callable[[], Any], repeat: int) -> Measured:
@@ -87,7 +87,7 @@ def measured(call: Callable[[], Any]) -> Measured:
     wall, processor = time.perf_counter(), time.process_time()
     found = call()
     wall, processor = time.perf_counter() - wall, time.process_time() - processor
-    return Measured(found["states"], found["bytes"] / found["states"], wall, processor)
+    return Measured(found.states, found.bytes / found.states, wall, processor)
 
 
 def show(what: str, found: Measured, base: Measured) -> None:

@@ -38,7 +38,7 @@ from surefoot.faults import find_faults
 from surefoot.fuzz import fuzz
 from surefoot.policies import Policy
 from surefoot.policies.builtin import Card, cards
-from surefoot.results import FuzzResult
+from surefoot.records import FuzzResult
 
 DATA = Path(__file__).parent.parent.parent / "shared/data/jani"
 BLOCKSWORLD = "blocksworld_6_5_cost05"
@@ -286,7 +286,7 @@ def simulated_rate(task: surefoot.Task, policy: Policy, *, runs: int) -> float:
     starts = [state.packed for state in task.sample_starts(runs, seed=0)]
     begin, steps = time.perf_counter(), 0
     for number, start in enumerate(starts):
-        _, actions, *_ = _core.simulate(
+        run = _core.simulate(
             task.core,
             start,
             policy=policy.core,
@@ -296,7 +296,7 @@ def simulated_rate(task: surefoot.Task, policy: Policy, *, runs: int) -> float:
             max_seconds=60.0,
             max_bytes=MEMORY,
         )
-        steps += len(actions)
+        steps += len(run.actions)
     return steps / (time.perf_counter() - begin)
 
 

@@ -93,7 +93,7 @@ def line(family: str, variant: str, packages: int, locations: int) -> Instance:
 def make(task: surefoot.Task, oracle: str) -> Any:
     """Return a fresh oracle."""
     if oracle == "propagate_unsafe_bdd":
-        from surefoot.oracles.bdd import PropagateUnsafeBdd
+        from surefoot.oracles.propagate_unsafe_bdd import PropagateUnsafeBdd
 
         return PropagateUnsafeBdd(task)
     return _core.Oracle(task.core, oracle, order="app", seed=0, policy=None, radius=None)
@@ -106,12 +106,12 @@ def ask(task: surefoot.Task, oracle: str, starts: list[bytes], max_seconds: floa
         answer = made.decide(
             start, max_seconds=max_seconds, max_bytes=MEMORY, max_states=2**32, progress=None
         )
-        verdict = answer["verdict"]
+        verdict = answer.verdict
         cost.verdicts[verdict] = cost.verdicts.get(verdict, 0) + 1
-        cost.expanded += answer["expanded"]
-        cost.seconds += answer["seconds"]
-        cost.states = answer["states"]
-        cost.beyond = answer["bytes"] / max(answer["states"], 1) - task.core.bits / 8
+        cost.expanded += answer.expanded
+        cost.seconds += answer.seconds
+        cost.states = answer.states
+        cost.beyond = answer.bytes / max(answer.states, 1) - task.core.bits / 8
         if verdict == "unknown":
             break
     return cost
@@ -144,7 +144,7 @@ def measure(instance: Instance, options: argparse.Namespace) -> list[Cost]:
     starts = instance.starts(task, options.starts)
     print(task.name, flush=True)
     costs = []
-    for oracle in options.only or ORACLES:
+    for oracle in options.only or ORACLES.built_in:
         try:
             cost = best(task, oracle, starts, options.max_seconds)
         except surefoot.SurefootError as error:
@@ -186,7 +186,7 @@ def print_growth(all_costs: list[tuple[Instance, list[Cost]]]) -> None:
     print("growth of expanded states")
     for family in ("layered", "staircase", "flappy-bird"):
         of_family = [(i, costs) for i, costs in all_costs if i.family == family]
-        for oracle in ORACLES:
+        for oracle in ORACLES.built_in:
             row = [(i.size, c) for i, costs in of_family for c in costs if c.oracle == oracle]
             texts = [f"{size:,}: {'over ' * (not c.is_complete)}{c.expanded:,}" for size, c in row]
             if texts:
@@ -218,7 +218,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="leave out the largest lines")
     parser.add_argument("--starts", type=int, default=100)
     parser.add_argument("--max-seconds", type=float, default=10.0, help="per state")
-    parser.add_argument("--only", nargs="*", choices=ORACLES, help="only these oracles")
+    parser.add_argument("--only", nargs="*", choices=ORACLES.built_in, help="only these oracles")
     options = parser.parse_args()
     all_costs = [(i, measure(i, options)) for i in instances(is_quick=options.quick)]
     print_growth(all_costs)

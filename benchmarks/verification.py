@@ -31,7 +31,7 @@ from benchmarks.verification_rows import Row, outcome_of, policy_of, rows
 import surefoot
 from surefoot.errors import OutOfBudget, Unsupported
 from surefoot.options import VerifyOptions
-from surefoot.results import counted
+from surefoot.text import counted
 from surefoot.verify.auto import count_starts
 
 GRACE_SECONDS = 90.0  # that a process may take beside the limit: to load, and to check

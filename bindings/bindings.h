@@ -13,6 +13,7 @@
 #include <memory>
 
 #include "base/budget.h"
+#include "search/explore.h"
 #include "task/task.h"
 
 namespace surefoot {
@@ -56,6 +57,34 @@ inline nb::bytes to_bytes(const Word* words, std::size_t count) {
     return nb::bytes(reinterpret_cast<const char*>(words), count * sizeof(Word));
 }
 
+inline nb::bytes to_bytes(const std::vector<Word>& words) {
+    return to_bytes(words.data(), words.size());
+}
+
+// Properties that many results have: packed states as bytes, actions as numbers, and why something
+// stopped before its time, by name.
+template <typename Result>
+nb::bytes states_of(const Result& result) {
+    return to_bytes(result.states);
+}
+
+inline std::vector<std::uint32_t> numbers_of(const std::vector<ActionId>& actions) {
+    std::vector<std::uint32_t> numbers;
+    numbers.reserve(actions.size());
+    for (ActionId action : actions) numbers.push_back(index(action));
+    return numbers;
+}
+
+template <typename Result>
+const char* stopped_of(const Result& result) {
+    return name_of(result.stopped);
+}
+inline const nb::sig kStoppedWords(
+    "def stopped(self) -> typing.Literal['', 'seconds', 'memory', 'states', 'interrupted', "
+    "'model-error']");
+inline constexpr const char* kStopped =
+    "What ran out, or why it ended early; empty if nothing did.";
+
 // The words of one or more packed states. Throws if they are not states of the task.
 inline std::vector<Word> to_words(const Task& task, const nb::bytes& bytes) {
     const std::size_t width = task.words();
@@ -67,6 +96,16 @@ inline std::vector<Word> to_words(const Task& task, const nb::bytes& bytes) {
         are_states &= task.is_state(words.data() + at);
     if (!are_states) throw std::invalid_argument("not a packed state of this task");
     return words;
+}
+
+// The start states that are given, one after the other; `words` must stay.
+inline StartSource listed(const std::vector<Word>& words, std::size_t width) {
+    return [&words, width](const std::function<bool(const Word*)>& visit) {
+        for (std::size_t at = 0; at < words.size(); at += width) {
+            if (!visit(words.data() + at)) break;
+        }
+        return StopReason::none;
+    };
 }
 
 // The words of exactly one packed state.

@@ -26,13 +26,6 @@ nb::list to_list(const Layout& layout, const Box& box) {
     return bounds;
 }
 
-nb::list to_list(const std::vector<LinearBound>& constraints) {
-    nb::list list;
-    for (const LinearBound& one : constraints)
-        list.append(nb::make_tuple(one.terms, one.lower, one.upper));
-    return list;
-}
-
 // (terms, lower, upper)
 using ConstraintTuple =
     std::tuple<std::vector<std::pair<std::uint32_t, std::int64_t>>, std::int64_t, std::int64_t>;
@@ -62,43 +55,51 @@ std::vector<Cut> cuts_of(const Layout& layout, const std::vector<CutTuple>& from
     return cuts;
 }
 
-nb::dict to_dict(const BoxTask& boxes, const BoxResult& found) {
-    const Layout& layout = boxes.layout();
-    nb::dict result;
-    nb::list list;
-    for (const Box& box : found.boxes) list.append(to_list(layout, box));
-    result["boxes"] = list;
-    result["constraints"] = to_list(boxes.constraints());
-    result["run"] = nb::none();
-    if (found.run) {
-        nb::list actions;
-        for (ActionId action : found.run->actions) actions.append(index(action));
-        result["run"] =
-            nb::make_tuple(to_bytes(found.run->states.data(), found.run->states.size()), actions);
-        result["failing_starts"] = to_list(layout, *found.failing_starts);
-    }
-    result["bad_states"] = to_bytes(found.bad_states.data(), found.bad_states.size());
-    result["reached"] = found.reached;
-    result["depth"] = found.depth;
-    result["refinements"] = found.refinements;
-    result["visited"] = found.visited;
-    result["rounding"] = found.rounding;
-    result["stopped"] = name_of(found.stopped);
-    result["is_stuck"] = found.is_stuck;
-    result["is_cut"] = found.is_cut;
-    return result;
+// A result with its boxes as Python sees them.
+struct FoundBoxes : BoxResult {
+    std::vector<LinearBound> constraints;
+    nb::list bounds;  // of each box
+    nb::object failing_bounds;
+    bool has_starts = false;
+    bool may_raise_at_start = false;
+};
+
+FoundBoxes found_boxes(const BoxTask& task, BoxResult result, bool has_starts) {
+    nb::list bounds;
+    for (const Box& box : result.boxes) bounds.append(to_list(task.layout(), box));
+    result.boxes = {};
+    const nb::object failing = result.failing_starts
+                                   ? nb::object(to_list(task.layout(), *result.failing_starts))
+                                   : nb::none();
+    return {std::move(result), task.constraints(), bounds,
+            failing,           has_starts,         task.may_raise_at_start()};
 }
+
+// A part of a box, and where it leads.
+struct PartImage {
+    std::optional<std::uint32_t> edge;  // none: of a single state
+    std::uint32_t outcome;
+    nb::list source;
+    nb::list image;
+};
+
+struct BoxPart {
+    const char* what;
+    nb::list box;
+    std::optional<std::uint32_t> action;
+    std::vector<PartImage> images;
+};
 
 std::vector<Word> given_states(const CompiledTask& task, const nb::object& states) {
     return states.is_none() ? std::vector<Word>{} : to_words(task, nb::cast<nb::bytes>(states));
 }
 
-nb::object verify_box(const CompiledTask& task, ScoredPolicy& policy, const nb::object& states,
-                      const std::vector<ConstraintTuple>& constraints,
-                      const std::vector<CutTuple>& cuts, std::uint32_t max_splits,
-                      std::uint32_t max_growth, std::optional<std::uint64_t> max_steps,
-                      std::optional<std::uint64_t> max_visited, std::size_t max_bad_states,
-                      double max_seconds, std::uint64_t max_bytes, const nb::object& progress) {
+std::optional<FoundBoxes> verify_box(
+    const CompiledTask& task, const ScoredPolicy& policy, const nb::object& states,
+    const std::vector<ConstraintTuple>& constraints, const std::vector<CutTuple>& cuts,
+    std::uint32_t max_splits, std::uint32_t max_growth, std::optional<std::uint64_t> max_steps,
+    std::optional<std::uint64_t> max_visited, std::size_t max_bad_states, double max_seconds,
+    std::uint64_t max_bytes, const nb::object& progress) {
     const std::vector<Word> given = given_states(task, states);
     const std::vector<LinearBound> known = constraints_of(task.layout(), constraints);
     const BoxOptions options{
@@ -106,7 +107,7 @@ nb::object verify_box(const CompiledTask& task, ScoredPolicy& policy, const nb::
         max_visited.value_or(~0ULL),  max_bad_states};
     PythonBudget budget(max_seconds, max_bytes, ~std::uint64_t{0}, progress);
     const std::unique_ptr<BoxScores> scores = make_box_scores(task.layout(), policy);
-    if (!scores) return nb::none();
+    if (!scores) return std::nullopt;
     std::unique_ptr<BoxTask> boxes;
     BoxResult found;
     bool has_starts = false;
@@ -118,16 +119,13 @@ nb::object verify_box(const CompiledTask& task, ScoredPolicy& policy, const nb::
         if (has_starts) found = verify_boxes(*boxes, policy, *scores, options, budget.budget());
     }
     budget.raise_pending();
-    nb::dict result = to_dict(*boxes, found);
-    result["has_starts"] = has_starts;
-    result["may_raise_at_start"] = boxes->may_raise_at_start();
-    return result;
+    return found_boxes(*boxes, std::move(found), has_starts);
 }
 
 // What a policy does in boxes, for who explores them in Python.
 class PythonBoxes {
 public:
-    PythonBoxes(const CompiledTask& task, ScoredPolicy& policy, const nb::object& states,
+    PythonBoxes(const CompiledTask& task, const ScoredPolicy& policy, const nb::object& states,
                 const std::vector<ConstraintTuple>& constraints)
         : task_(task, given_states(task, states), constraints_of(task.layout(), constraints)),
           scores_(make_box_scores(task.layout(), policy)),
@@ -142,12 +140,12 @@ public:
         for (const Box& box : task_.starts()) list.append(to_list(task_.layout(), box));
         return list;
     }
-    nb::list constraints() const { return to_list(task_.constraints()); }
+    std::vector<LinearBound> constraints() const { return task_.constraints(); }
     bool may_raise_at_start() const { return task_.may_raise_at_start(); }
 
-    // Parts of a box: (what they do, their bounds, action or None, images).
-    nb::list parts(const nb::list& bounds, std::size_t max_parts) {
-        nb::list found;
+    // The box in parts, each of which does the same everywhere, as far as that is known.
+    std::vector<BoxPart> parts(const nb::list& bounds, std::size_t max_parts) {
+        std::vector<BoxPart> found;
         std::vector<Box> open{box_of(bounds)};
         std::size_t work = 0;
         while (!open.empty()) {
@@ -198,13 +196,14 @@ private:
         return nb::cast<std::int64_t>(nb::int_(value));
     }
 
-    void add(nb::list& to, const char* what, const Box& box, const nb::object& action,
-             const nb::list& images) {
-        to.append(nb::make_tuple(what, to_list(task_.layout(), box), action, images));
+    void add(std::vector<BoxPart>& to, const char* what, const Box& box,
+             std::optional<ActionId> action = std::nullopt, std::vector<PartImage> images = {}) {
+        const auto number = action ? std::optional(surefoot::index(*action)) : std::nullopt;
+        to.push_back({what, to_list(task_.layout(), box), number, std::move(images)});
     }
 
     // Append what the box does, if it does the same everywhere; else where to split it.
-    std::optional<Cut> look(const Box& box, bool must_end, nb::list& found) {
+    std::optional<Cut> look(const Box& box, bool must_end, std::vector<BoxPart>& found) {
         if (steps_->is_state(box)) {
             look_at_state(box, found);
             return std::nullopt;
@@ -212,60 +211,59 @@ private:
         bool raises = false;
         const Truth fails = task_.is_fail(box, raises);
         if (fails == Truth::yes && !raises) {
-            add(found, "fail", box, nb::none(), {});
+            add(found, "fail", box);
             return std::nullopt;
         }
         if (fails != Truth::no || raises) {
             if (must_end) {
-                add(found, "unsure", box, nb::none(), {});
+                add(found, "unsure", box);
                 return std::nullopt;
             }
             const auto cut = task_.formulas().split(*task_.fail(), box);
             return cut ? *cut : steps_->split_anywhere(box);
         }
         if (task_.is_goal(box, raises) == Truth::yes && !raises) {
-            add(found, "goal", box, nb::none(), {});
+            add(found, "goal", box);
             return std::nullopt;
         }
         return step(box, must_end, raises, found);
     }
 
-    std::optional<Cut> step(const Box& box, bool must_end, bool raises, nb::list& found) {
+    std::optional<Cut> step(const Box& box, bool must_end, bool raises,
+                            std::vector<BoxPart>& found) {
         steps_->look(box, edges_, raises);
         const bool is_fine = steps_->find_images() && !steps_->is_unsure();
         if (is_fine && (steps_->is_decided() || must_end)) {
-            nb::list images;
-            for (const BoxImage& one : steps_->images()) {
-                images.append(nb::make_tuple(one.edge, one.outcome,
-                                             to_list(task_.layout(), one.source),
-                                             to_list(task_.layout(), one.image)));
+            std::vector<PartImage> images;
+            for (const BoxImage& step : steps_->images()) {
+                images.push_back({step.edge, step.outcome, to_list(task_.layout(), step.source),
+                                  to_list(task_.layout(), step.image)});
             }
             const bool is_one = steps_->is_decided() && steps_->candidates().size() == 1;
-            const nb::object action =
-                is_one ? nb::cast(index(steps_->candidates()[0])) : nb::none();
-            add(found, steps_->is_decided() ? "step" : "coarse", box, action, images);
+            add(found, steps_->is_decided() ? "step" : "coarse", box,
+                is_one ? std::optional(steps_->candidates()[0]) : std::nullopt, std::move(images));
             return std::nullopt;
         }
         if (!must_end) return steps_->split();
-        add(found, "unsure", box, nb::none(), {});
+        add(found, "unsure", box);
         return std::nullopt;
     }
 
-    void look_at_state(const Box& box, nb::list& found) {
+    void look_at_state(const Box& box, std::vector<BoxPart>& found) {
         const std::vector<Word> state = task_.state_of(box);
         const StateKind kind = steps_->kind(state.data());
         if (kind != StateKind::open) {
-            add(found, kind == StateKind::fail ? "fail" : "goal", box, nb::none(), {});
+            add(found, kind == StateKind::fail ? "fail" : "goal", box);
             return;
         }
         const auto action = steps_->decide(state.data());
-        nb::list images;
-        const nb::object bounds = to_list(task_.layout(), box);
+        std::vector<PartImage> images;
+        const nb::list bounds = to_list(task_.layout(), box);
         for (std::size_t at = 0; at < steps_->outcomes().size(); at += state.size()) {
             const Box image = task_.box_of(steps_->outcomes().data() + at);
-            images.append(nb::make_tuple(nb::none(), 0, bounds, to_list(task_.layout(), image)));
+            images.push_back({std::nullopt, 0, bounds, to_list(task_.layout(), image)});
         }
-        add(found, "step", box, action ? nb::cast(index(*action)) : nb::none(), images);
+        add(found, "step", box, action, std::move(images));
     }
 
     BoxTask task_;
@@ -274,29 +272,82 @@ private:
     std::unique_ptr<BoxSteps> steps_;
 };
 
+void bind_parts(nb::module_& module) {
+    nb::class_<LinearBound>(module, "LinearBound", "A linear sum of variables within bounds.")
+        .def_ro("terms", &LinearBound::terms, "Variables and their factors.")
+        .def_ro("lower", &LinearBound::lower)
+        .def_ro("upper", &LinearBound::upper);
+    nb::class_<PartImage>(module, "PartImage", "Where an outcome leads from a part of a box.")
+        .def_ro("edge", &PartImage::edge, "None for single states.")
+        .def_ro("outcome", &PartImage::outcome)
+        .def_prop_ro(
+            "source", [](const PartImage& image) { return image.source; },
+            nb::sig("def source(self) -> list[tuple[float, float]]"))
+        .def_prop_ro(
+            "image", [](const PartImage& image) { return image.image; },
+            nb::sig("def image(self) -> list[tuple[float, float]]"));
+    nb::class_<BoxPart>(module, "BoxPart", "A part of a box.")
+        .def_prop_ro(
+            "what", [](const BoxPart& part) { return part.what; },
+            nb::sig("def what(self) -> typing.Literal['fail', 'goal', 'step', 'coarse', 'unsure']"),
+            "step: the same action everywhere; coarse: some of the images are real; unsure: not "
+            "even that is known.")
+        .def_prop_ro(
+            "box", [](const BoxPart& part) { return part.box; },
+            nb::sig("def box(self) -> list[tuple[float, float]]"))
+        .def_ro("action", &BoxPart::action, "Of a step; None: silent ones, or none.")
+        .def_ro("images", &BoxPart::images);
+}
+
+void bind_found_boxes(nb::module_& module) {
+    nb::class_<FoundBoxes>(module, "BoxResult", "What verification with boxes found.")
+        .def_prop_ro(
+            "boxes", [](const FoundBoxes& result) { return result.bounds; },
+            nb::sig("def boxes(self) -> list[list[tuple[float, float]]]"),
+            "Bounds of each variable in each box.")
+        .def_ro("constraints", &FoundBoxes::constraints)
+        .def_ro("run", &FoundBoxes::run, "That fails, if one was found.")
+        .def_prop_ro(
+            "failing_starts", [](const FoundBoxes& result) { return result.failing_bounds; },
+            nb::sig("def failing_starts(self) -> list[tuple[float, float]] | None"))
+        .def_prop_ro("bad_states",
+                     [](const FoundBoxes& result) { return to_bytes(result.bad_states); })
+        .def_ro("reached", &FoundBoxes::reached, "Boxes, when the search ended.")
+        .def_ro("depth", &FoundBoxes::depth)
+        .def_ro("refinements", &FoundBoxes::refinements)
+        .def_ro("visited", &FoundBoxes::visited)
+        .def_ro("rounding", &FoundBoxes::rounding)
+        .def_prop_ro("stopped", &stopped_of<FoundBoxes>, kStoppedWords, kStopped)
+        .def_ro("is_stuck", &FoundBoxes::is_stuck)
+        .def_ro("is_cut", &FoundBoxes::is_cut)
+        .def_ro("has_starts", &FoundBoxes::has_starts)
+        .def_ro("may_raise_at_start", &FoundBoxes::may_raise_at_start);
+}
+
 }  // namespace
 
 void bind_box(nb::module_& module) {
+    bind_parts(module);
+    bind_found_boxes(module);
     nb::class_<PythonBoxes>(module, "Boxes",
                             "What a policy does in boxes: bounds (low, high) for each variable.")
-        .def(nb::init<const CompiledTask&, ScoredPolicy&, const nb::object&,
+        .def(nb::init<const CompiledTask&, const ScoredPolicy&, const nb::object&,
                       const std::vector<ConstraintTuple>&>(),
              "task"_a, "policy"_a, "states"_a.none(), "constraints"_a, nb::keep_alive<1, 2>(),
              nb::keep_alive<1, 3>())
-        .def("starts", &PythonBoxes::starts, "Return boxes that contain all start states.")
+        .def("starts", &PythonBoxes::starts,
+             nb::sig("def starts(self) -> list[list[tuple[float, float]]]"),
+             "Return boxes that contain all start states.")
         .def("may_raise_at_start", &PythonBoxes::may_raise_at_start,
              "Return whether the start condition may be an error in some state.")
-        .def("constraints", &PythonBoxes::constraints,
-             "Return linear sums that no step changes: ((variable, factor), ...), lower, upper.")
+        .def("constraints", &PythonBoxes::constraints, "Return linear sums that no step changes.")
         .def("narrowed", &PythonBoxes::narrowed, "box"_a,
+             nb::sig("def narrowed(self, box: list) -> list[tuple[float, float]] | None"),
              "Return the box, narrowed by the constraints; None if nothing is left.")
         .def("start_in", &PythonBoxes::start_in, "box"_a,
+             nb::sig("def start_in(self, box: list) -> bytes | None"),
              "Return a packed start state in the box, if one is found.")
-        .def("parts", &PythonBoxes::parts, "box"_a, "max_parts"_a,
-             "Return the box in parts: (what, box, action, images), where `what` is fail, goal, "
-             "step (the same action everywhere; None: silent ones, or none), coarse (some of the "
-             "images are real) or unsure (not even that is known), and an image is (edge, outcome, "
-             "source, image), with edge None for single states.");
+        .def("parts", &PythonBoxes::parts, "box"_a, "max_parts"_a, "Return the box in parts.");
     module.def(
         "verify_box", &verify_box, "task"_a, "policy"_a, "states"_a.none(), nb::kw_only(),
         "constraints"_a, "cuts"_a, "max_splits"_a, "max_growth"_a, "max_steps"_a.none(),

@@ -30,14 +30,14 @@ Column<T> column(nb::handle self, std::vector<Number>& numbers) {
 
 void make(Environments* self, const CompiledTask& task, const nb::bytes& starts, std::size_t count,
           std::uint64_t max_steps, const std::vector<InputTuple>& inputs,
-          const std::vector<std::uint32_t>& outputs, const CompiledTask* goal_task) {
+          const std::vector<std::uint32_t>& outputs, const Guidance* guidance) {
     Environments::Spec spec;
     spec.starts = to_words(task, starts);
     spec.count = count;
     spec.max_steps = max_steps;
     spec.inputs = input_specs(inputs);
     spec.outputs = action_ids(outputs);
-    spec.goal_task = goal_task;
+    spec.guidance = guidance;
     new (self) Environments(task, std::move(spec));
 }
 
@@ -46,8 +46,6 @@ void step(Environments& self, const Actions& actions) {
         throw std::invalid_argument("one action for each environment");
     self.step(actions.data());  // under the lock: threads may share the object
 }
-
-nb::bytes packed(const std::vector<Word>& states) { return to_bytes(states.data(), states.size()); }
 
 // The arrays of where the runs are now, or of where the step led: a property for each.
 template <Environments::Rows& (Environments::*rows)()>
@@ -65,7 +63,7 @@ void bind_rows(nb::class_<Environments>& cls, const std::string& prefix) {
         return column<double>(self, (nb::cast<Environments&>(self).*rows)().distances);
     });
     cls.def_prop_ro(name("states").c_str(),
-                    [](Environments& self) { return packed((self.*rows)().states); });
+                    [](Environments& self) { return to_bytes((self.*rows)().states); });
 }
 
 }  // namespace
@@ -74,10 +72,11 @@ void bind_environments(nb::module_& module) {
     nb::class_<Environments> cls(
         module, "Environments",
         "Many runs of a task at once. The arrays are refilled by each step: `observations`, "
-        "`masks`, `distances` to the goal and `states` of where the runs are now, `next_...` of "
+        "`masks`, `distances` by the guidance, and `states` of where the runs are now, `next_...` "
+        "of "
         "where the step led.");
     cls.def("__init__", &make, "task"_a, "starts"_a, nb::kw_only(), "count"_a, "max_steps"_a,
-            "inputs"_a, "outputs"_a, "goal_task"_a.none() = nb::none(), nb::keep_alive<1, 2>(),
+            "inputs"_a, "outputs"_a, "guidance"_a.none() = nb::none(), nb::keep_alive<1, 2>(),
             nb::keep_alive<1, 8>());
     cls.def("reset", &Environments::reset, "seed"_a, "Begin all runs anew.");
     cls.def("step", &step, nb::arg("actions").noconvert(),
@@ -87,7 +86,7 @@ void bind_environments(nb::module_& module) {
         [](nb::handle self) {
             return column<std::uint8_t>(self, nb::cast<Environments&>(self).results());
         },
-        "0 goes on, 1 fail, 2 goal, 3 dead end, 4 cut.");
+        "How the runs ended, as values of RunEnd.");
     bind_rows<&Environments::now>(cls, "");
     bind_rows<&Environments::next>(cls, "next_");
 }

@@ -8,23 +8,6 @@ namespace surefoot {
 
 namespace {
 
-// (verdict, why it is unknown)
-nb::tuple to_tuple(const FoundVerdict& found) {
-    return nb::make_tuple(name_of(found.verdict), name_of(found.stopped));
-}
-
-nb::list to_list(const std::vector<FoundVerdict>& found) {
-    nb::list list;
-    for (const FoundVerdict& one : found) list.append(to_tuple(one));
-    return list;
-}
-
-std::vector<std::uint32_t> numbers_of(const std::vector<ActionId>& actions) {
-    std::vector<std::uint32_t> numbers;
-    for (ActionId action : actions) numbers.push_back(index(action));
-    return numbers;
-}
-
 FaultAnalysis::Ask ask_of(TaskOracle& oracle) {
     return [&oracle](const Word* state, std::uint64_t spent, Budget& budget) {
         const Answer answer = oracle.decide(state, budget, spent);
@@ -53,10 +36,10 @@ std::optional<std::uint64_t> broken_step_of(const Task& task, const nb::bytes& s
     return broken_step(task, words, actions);
 }
 
-nb::dict analyse(FaultAnalysis& analysis, TaskOracle& oracle, const nb::bytes& states,
-                 const std::vector<std::uint32_t>& numbers, bool bugs_only, double state_seconds,
-                 double max_seconds, std::uint64_t max_bytes, std::uint64_t max_states,
-                 bool skip_errors, nb::object progress) {
+RunFaults analyse(FaultAnalysis& analysis, TaskOracle& oracle, const nb::bytes& states,
+                  const std::vector<std::uint32_t>& numbers, bool bugs_only, double state_seconds,
+                  double max_seconds, std::uint64_t max_bytes, std::uint64_t max_states,
+                  bool skip_errors, nb::object progress) {
     const Busy busy(oracle);
     const auto [words, actions] = run_of(oracle.task(), states, numbers);
     PythonBudget budget(max_seconds, ~std::uint64_t{0}, ~std::uint64_t{0}, std::move(progress));
@@ -68,23 +51,34 @@ nb::dict analyse(FaultAnalysis& analysis, TaskOracle& oracle, const nb::bytes& s
                              {state_seconds, max_states, max_bytes, skip_errors}, budget.budget());
     }
     budget.raise_pending();
-    nb::list faults;
-    for (const Fault& fault : found.faults) {
-        faults.append(
-            nb::make_tuple(fault.step, to_bytes(fault.outcome.data(), fault.outcome.size()),
-                           numbers_of(fault.alternatives), fault.has_unknown_alternatives));
-    }
-    nb::dict result;
-    result["states"] = to_list(found.states);
-    result["decisions"] = to_list(found.decisions);
-    result["faults"] = faults;
-    result["stopped"] = name_of(found.stopped);
-    return result;
+    return found;
+}
+
+void bind_results(nb::module_& module) {
+    nb::class_<FoundVerdict>(module, "FoundVerdict", "A verdict, and why it is unknown.")
+        .def_prop_ro(
+            "verdict", [](const FoundVerdict& answer) { return name_of(answer.verdict); },
+            kVerdictWords)
+        .def_prop_ro("stopped", &stopped_of<FoundVerdict>, kStoppedWords, kStopped);
+    nb::class_<Fault>(module, "Fault", "A decision of a run that may leave the safe region.")
+        .def_ro("step", &Fault::step, "Which decision of the run.")
+        .def_prop_ro(
+            "outcome", [](const Fault& fault) { return to_bytes(fault.outcome); },
+            "An unsafe outcome, packed: where the run went, if that is one.")
+        .def_prop_ro("alternatives",
+                     [](const Fault& fault) { return numbers_of(fault.alternatives); })
+        .def_ro("has_unknown_alternatives", &Fault::has_unknown_alternatives);
+    nb::class_<RunFaults>(module, "RunFaults", "What is known about a failing run.")
+        .def_ro("states", &RunFaults::states, "By state.")
+        .def_ro("decisions", &RunFaults::decisions, "By decision; unsafe: it is a fault.")
+        .def_ro("faults", &RunFaults::faults, "By step.")
+        .def_prop_ro("stopped", &stopped_of<RunFaults>, kStoppedWords, kStopped);
 }
 
 }  // namespace
 
 void bind_fault(nb::module_& module) {
+    bind_results(module);
     module.def("broken_step", &broken_step_of, "task"_a, "states"_a, "actions"_a,
                "Return the first step that no run of the task takes, or None.");
     nb::class_<FaultAnalysis>(module, "FaultAnalysis", "Finds the guilty decisions on runs.")
@@ -92,8 +86,7 @@ void bind_fault(nb::module_& module) {
         .def("analyse", &analyse, "oracle"_a, "states"_a, "actions"_a, nb::kw_only(), "bugs_only"_a,
              "state_seconds"_a, "max_seconds"_a, "max_bytes"_a, "max_states"_a, "skip_errors"_a,
              "progress"_a.none(),
-             "Return the verdicts on the states and decisions of a run, and its faults: step, "
-             "outcome, alternatives, whether more may be safe.");
+             "Return the verdicts on the states and decisions of a run, and its faults.");
 }
 
 }  // namespace surefoot

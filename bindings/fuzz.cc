@@ -24,40 +24,24 @@ Perturb perturb_of(const std::string& name) {
     throw std::invalid_argument("there is no such way to perturb");
 }
 
-// (result, reason, steps, first state, states and actions if it fails, changes if there are any)
-nb::tuple to_tuple(const FuzzRun& run, std::size_t words) {
-    static const char* const ends[] = {"fail", "goal", "safe", "cut", "dead_end", "inapplicable"};
-    static const char* const reasons[] = {"",       "steps",       "exhausted",  "seconds",
-                                          "memory", "interrupted", "model-error"};
-    nb::object failing = nb::none();
-    if (run.end == RunEnd::fail) {
-        failing = nb::make_tuple(to_bytes(run.states.data(), run.states.size()),
-                                 nb::bytes(reinterpret_cast<const char*>(run.actions.data()),
-                                           run.actions.size() * sizeof(ActionId)));
-    }
-    nb::object made = nb::none();
-    if (!run.reached.empty()) {
-        nb::list changes;
-        for (const Change& change : run.changes)
-            changes.append(nb::make_tuple(change.variable, change.value,
-                                          to_bytes(change.state.data(), words)));
-        made = nb::make_tuple(to_bytes(run.reached.data(), words), changes);
-    }
-    return nb::make_tuple(ends[static_cast<int>(run.end)], reasons[static_cast<int>(run.reason)],
-                          run.steps, to_bytes(run.states.data(), words), failing, made);
+const char* name_of(CutReason reason) {
+    static const char* const names[] = {
+        "",       "steps",       "exhausted",   "seconds",
+        "memory", "interrupted", "model-error", "nothing-reachable-fails"};
+    return names[static_cast<int>(reason)];
 }
 
-nb::dict fuzz_runs(const Task& task, Policy& policy, const nb::bytes& starts,
-                   const std::string& bias, std::optional<std::uint64_t> lookahead,
-                   std::uint64_t max_steps, std::uint64_t seed, const std::string& perturb,
-                   std::uint64_t changes, std::uint64_t workers, bool goes_on,
-                   std::optional<std::uint64_t> lookahead_states, double max_seconds,
-                   std::uint64_t max_bytes, nb::object progress) {
+FuzzResult fuzz_runs(const Task& task, const Policy& policy, const nb::bytes& starts,
+                     const std::string& bias, std::optional<std::uint64_t> lookahead,
+                     std::uint64_t max_steps, std::uint64_t seed, const std::string& perturb,
+                     std::uint64_t changes, std::uint64_t workers, bool goes_on,
+                     std::optional<std::uint64_t> lookahead_states, const Guidance* guidance,
+                     double max_seconds, std::uint64_t max_bytes, nb::object progress) {
     const std::vector<Word> words = to_words(task, starts);
     const auto* const compiled = dynamic_cast<const CompiledTask*>(&task);
     const FuzzOptions options{bias_of(bias),       lookahead, max_steps, seed,
                               perturb_of(perturb), changes,   workers,   goes_on,
-                              lookahead_states};
+                              lookahead_states,    guidance};
     PythonBudget budget(max_seconds, max_bytes, ~std::uint64_t{0}, std::move(progress));
     if (task.is_slow() || policy.is_slow()) budget.budget().look_always();
     FuzzResult found;
@@ -67,30 +51,86 @@ nb::dict fuzz_runs(const Task& task, Policy& policy, const nb::bytes& starts,
                      options, budget.budget());
     }
     budget.raise_pending();
-    // None of the many new objects is garbage: nobody needs to look for some among them.
-    const int was_on = PyGC_Disable();
-    nb::list runs;
-    for (const FuzzRun& run : found.runs)
-        runs.append(run.is_done ? nb::object(to_tuple(run, task.words())) : nb::none());
-    if (was_on != 0) PyGC_Enable();
-    nb::dict result;
-    result["runs"] = runs;
-    result["decisions"] = found.decisions;
-    result["states"] = found.states;
-    result["bytes"] = found.bytes;
-    result["stopped"] = name_of(found.stopped);
-    return result;
+    return found;
+}
+
+constexpr const char* kReason = "Why it was cut; empty if it was not.";
+
+template <typename Counted>
+const char* reason_of(const Counted& counted) {
+    return name_of(counted.reason);
+}
+
+void bind_runs(nb::module_& module) {
+    nb::class_<Change>(module, "Change", "One change of a perturbed start.")
+        .def_prop_ro(
+            "variable",
+            [](const Change& change) {
+                return change.variable < 0 ? std::nullopt : std::optional(change.variable);
+            },
+            "The variable whose value changed; None: an action was taken.")
+        .def_ro("value", &Change::value, "The new value, a real as its bits; or the action.")
+        .def_prop_ro(
+            "state", [](const Change& change) { return to_bytes(change.state); }, "After it.");
+    nb::class_<FuzzRun>(module, "FuzzRun", "A fuzzed run.")
+        .def_ro("is_done", &FuzzRun::is_done, "False: there was no time for it.")
+        .def_ro("end", &FuzzRun::end)
+        .def_prop_ro("reason", &reason_of<FuzzRun>, kReason)
+        .def_ro("steps", &FuzzRun::steps)
+        .def_prop_ro("states", &states_of<FuzzRun>,
+                     "Packed: all if the run fails, else the first only.")
+        .def_prop_ro(
+            "actions", [](const FuzzRun& run) { return numbers_of(run.actions); },
+            "If the run fails.")
+        .def_prop_ro(
+            "reached",
+            [](const FuzzRun& run) {
+                return run.reached.empty() ? std::nullopt : std::optional(to_bytes(run.reached));
+            },
+            "Of a perturbed run: where the changes began.")
+        .def_ro("changes", &FuzzRun::changes);
+    nb::class_<EndCount>(module, "EndCount", "How many runs ended so.")
+        .def_ro("end", &EndCount::end)
+        .def_prop_ro("reason", &reason_of<EndCount>, kReason)
+        .def_ro("runs", &EndCount::runs);
+}
+
+void bind_result(nb::module_& module) {
+    nb::class_<FuzzResult>(module, "FuzzResult", "What fuzzing found.")
+        .def_ro("runs", &FuzzResult::runs, "By number.")
+        .def(
+            "run",
+            [](const FuzzResult& result, std::size_t number) -> const FuzzRun& {
+                if (number >= result.runs.size()) throw std::out_of_range("no such run");
+                return result.runs[number];
+            },
+            "number"_a, nb::rv_policy::reference_internal, "Return one of the runs.")
+        .def("__len__", [](const FuzzResult& result) { return result.runs.size(); })
+        .def_prop_ro(
+            "ends", [](const FuzzResult& result) { return count_ends(result.runs); },
+            "How the runs that are done ended, in the order in which that first occurs.")
+        .def_prop_ro(
+            "steps", [](const FuzzResult& result) { return count_steps(result.runs); },
+            "Of all runs together.")
+        .def(
+            "equal_failing", [](const FuzzResult& result) { return equal_failing(result.runs); },
+            "Return the numbers of failing runs, those of equal ones together.")
+        .def_ro("decisions", &FuzzResult::decisions)
+        .def_ro("states", &FuzzResult::states)
+        .def_ro("bytes", &FuzzResult::bytes)
+        .def_prop_ro("stopped", &stopped_of<FuzzResult>, kStoppedWords, kStopped);
 }
 
 }  // namespace
 
 void bind_fuzz(nb::module_& module) {
+    bind_runs(module);
+    bind_result(module);
     module.def("fuzz", &fuzz_runs, "task"_a, "policy"_a, "starts"_a, nb::kw_only(), "bias"_a,
                "lookahead"_a.none(), "max_steps"_a, "seed"_a, "perturb"_a, "changes"_a, "workers"_a,
-               "goes_on"_a, "lookahead_states"_a.none(), "max_seconds"_a, "max_bytes"_a,
-               "progress"_a.none(),
-               "Return fuzzed runs: result, reason, steps, start, the run if it fails, how the "
-               "start was made; None for runs there was no time for.");
+               "goes_on"_a, "lookahead_states"_a.none(), "guidance"_a.none() = nb::none(),
+               "max_seconds"_a, "max_bytes"_a, "progress"_a.none(),
+               "Return a run from each of the packed start states.");
 }
 
 }  // namespace surefoot

@@ -6,6 +6,7 @@
 
 #include <stdexcept>
 
+#include "bindings.h"
 #include "oracle/task_oracle.h"
 
 namespace surefoot {
@@ -14,6 +15,9 @@ inline const char* name_of(Verdict verdict) {
     static const char* const names[] = {"unknown", "safe", "unsafe"};
     return names[static_cast<int>(verdict)];
 }
+
+inline const nb::sig kVerdictWords(
+    "def verdict(self) -> typing.Literal['unknown', 'safe', 'unsafe']");
 
 // An oracle answers one question at a time, on one thread; its policy must not ask it.
 class Busy {

@@ -35,29 +35,7 @@ public:
     CallablePolicy(nb::callable decide, nb::object decide_all)
         : decide_(std::move(decide)), decide_all_(std::move(decide_all)) {}
 
-    ActionId decide(const Word* state, std::size_t words,
-                    std::span<const ActionId> applicable) override {
-        nb::gil_scoped_acquire hold;
-        return ActionId{
-            nb::cast<std::uint32_t>(decide_(to_bytes(state, words), listed(applicable)))};
-    }
-
-    void decide_all(const Questions& questions, ActionId* decisions) override {
-        nb::gil_scoped_acquire hold;
-        if (decide_all_.is_none() || questions.size() == 0) {
-            Policy::decide_all(questions, decisions);
-            return;
-        }
-        nb::list applicable;
-        for (std::size_t i = 0; i < questions.size(); ++i)
-            applicable.append(listed(questions.applicable(i)));
-        const auto found = nb::cast<std::vector<std::uint32_t>>(
-            decide_all_(to_bytes(questions.states.data(), questions.states.size()), applicable));
-        if (found.size() != questions.size())
-            throw std::runtime_error("one decision for each state");
-        for (std::size_t i = 0; i < found.size(); ++i) decisions[i] = ActionId{found[i]};
-    }
-
+    std::unique_ptr<Decider> decider() const override;
     bool is_slow() const override { return true; }
 
     int traverse(visitproc visit, void* arg) {
@@ -71,15 +49,52 @@ public:
     }
 
 private:
+    friend class CallableDecider;
+    nb::callable decide_;
+    nb::object decide_all_;
+};
+
+// Holds the interpreter lock while it asks; has no memory of its own.
+class CallableDecider : public Decider {
+public:
+    explicit CallableDecider(const CallablePolicy& policy) : policy_(policy) {}
+
+    ActionId decide(const Word* state, std::size_t words,
+                    std::span<const ActionId> applicable) override {
+        nb::gil_scoped_acquire hold;
+        return ActionId{
+            nb::cast<std::uint32_t>(policy_.decide_(to_bytes(state, words), listed(applicable)))};
+    }
+
+    void decide_all(const Questions& questions, ActionId* decisions) override {
+        nb::gil_scoped_acquire hold;
+        if (policy_.decide_all_.is_none() || questions.size() == 0) {
+            Decider::decide_all(questions, decisions);
+            return;
+        }
+        nb::list applicable;
+        for (std::size_t i = 0; i < questions.size(); ++i)
+            applicable.append(listed(questions.applicable(i)));
+        const auto found = nb::cast<std::vector<std::uint32_t>>(policy_.decide_all_(
+            to_bytes(questions.states.data(), questions.states.size()), applicable));
+        if (found.size() != questions.size())
+            throw std::runtime_error("one decision for each state");
+        for (std::size_t i = 0; i < found.size(); ++i) decisions[i] = ActionId{found[i]};
+    }
+
+private:
     static nb::list listed(std::span<const ActionId> applicable) {
         nb::list actions;
         for (ActionId action : applicable) actions.append(index(action));
         return actions;
     }
 
-    nb::callable decide_;
-    nb::object decide_all_;
+    const CallablePolicy& policy_;
 };
+
+std::unique_ptr<Decider> CallablePolicy::decider() const {
+    return std::make_unique<CallableDecider>(*this);
+}
 
 int traverse(PyObject* self, visitproc visit, void* arg) {
     Py_VISIT(Py_TYPE(self));
@@ -100,8 +115,8 @@ void make_table(TablePolicy* self, const Task& task, const nb::bytes& states,
     new (self) TablePolicy(to_words(task, states), task.words(), action_ids(numbers));
 }
 
-void make_shielded(ShieldedPolicy* self, Policy& base, const Task& task, const nb::bytes& states,
-                   const std::vector<std::uint32_t>& numbers) {
+void make_shielded(ShieldedPolicy* self, const Policy& base, const Task& task,
+                   const nb::bytes& states, const std::vector<std::uint32_t>& numbers) {
     new (self)
         ShieldedPolicy(base, Decisions(to_words(task, states), task.words(), action_ids(numbers)));
 }
@@ -130,16 +145,17 @@ Questions questions_of(const Task& task, const std::vector<Word>& states) {
     return questions;
 }
 
-std::uint32_t decide_once(Policy& policy, const Task& task, const nb::bytes& state) {
+std::uint32_t decide_once(const Policy& policy, const Task& task, const nb::bytes& state) {
     const Questions questions = questions_of(task, to_state(task, state));
-    return index(
-        checked_decision(policy, questions.state(0), questions.words, questions.applicable(0)));
+    return index(checked_decision(*policy.decider(), questions.state(0), questions.words,
+                                  questions.applicable(0)));
 }
 
-std::vector<std::uint32_t> decide_all(Policy& policy, const Task& task, const nb::bytes& states) {
+std::vector<std::uint32_t> decide_all(const Policy& policy, const Task& task,
+                                      const nb::bytes& states) {
     const Questions questions = questions_of(task, to_words(task, states));
     std::vector<ActionId> decisions(questions.size());
-    policy.decide_all(questions, decisions.data());
+    policy.decider()->decide_all(questions, decisions.data());
     std::vector<std::uint32_t> numbers;
     for (std::size_t i = 0; i < decisions.size(); ++i) {
         check_decision(decisions[i], questions.state(i), questions.words, questions.applicable(i));
@@ -271,7 +287,8 @@ void bind_policy(nb::module_& module) {
         .def(nb::init<>());
     nb::class_<RandomPolicy, Policy>(module, "RandomPolicy",
                                      "Takes an action that depends on seed and state only.")
-        .def(nb::init<std::uint64_t>(), "seed"_a);
+        .def(nb::init<std::uint64_t>(), "seed"_a)
+        .def_prop_ro("seed", &RandomPolicy::seed);
     nb::class_<TablePolicy, Policy>(module, "TablePolicy", "Takes the action that a table says.")
         .def("__init__", &make_table, "task"_a, "states"_a, "actions"_a);
     nb::class_<ShieldedPolicy, Policy>(module, "ShieldedPolicy",
@@ -286,9 +303,10 @@ void bind_policy(nb::module_& module) {
              "unfiltered"_a)
         .def(
             "scores",
-            [](ScoredPolicy& policy, const Task& task, const nb::bytes& state) {
-                const auto found = policy.scores(to_state(task, state).data());
-                return std::vector<double>(found.begin(), found.end());
+            [](const ScoredPolicy& policy, const Task& task, const nb::bytes& state) {
+                const auto decider = policy.scored_decider();
+                const auto scores = decider->scores(to_state(task, state).data());
+                return std::vector<double>(scores.begin(), scores.end());
             },
             "task"_a, "state"_a, "Return the scores of all outputs.");
 }

@@ -86,6 +86,10 @@ public:
         add(state, action, expansion);
     }
 
+    void expand_weighted(const Word* state, WeightedExpansion& expansion) override {
+        expand_uniformly(*this, state, expansion);
+    }
+
     std::vector<std::int64_t> enabled_edges(const Word*) override { return {}; }
 
 private:

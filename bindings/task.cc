@@ -1,5 +1,5 @@
 #include "bindings.h"
-#include "task/compiled_task.h"
+#include "task/guidance.h"
 #include "task/start_diagram.h"
 #include "task/starts.h"
 
@@ -14,10 +14,10 @@ using NodeTuple = std::tuple<int, int, std::int64_t, std::int64_t, std::int64_t,
 // (variable, length, position, value, lower, upper, group); -1: no node
 using AssignmentTuple = std::tuple<std::uint32_t, std::uint32_t, std::int64_t, std::int64_t,
                                    std::int64_t, std::int64_t, std::int64_t>;
-// (probabilities, assignments)
-using OutcomeTuple = std::tuple<std::vector<std::int64_t>, std::vector<AssignmentTuple>>;
-// (action, guard, outcomes)
-using EdgeTuple = std::tuple<std::uint32_t, std::int64_t, std::vector<OutcomeTuple>>;
+// (probabilities, assignments, weight)
+using OutcomeTuple = std::tuple<std::vector<std::int64_t>, std::vector<AssignmentTuple>, double>;
+// (action, guard, outcomes, cost); -1: no node
+using EdgeTuple = std::tuple<std::uint32_t, std::int64_t, std::vector<OutcomeTuple>, std::int64_t>;
 
 // Runs take the streams from 0 on.
 constexpr std::uint64_t kStartStream = ~std::uint64_t{0};
@@ -51,10 +51,11 @@ AssignmentSpec assignment_of(const AssignmentTuple& from) {
 }
 
 EdgeSpec edge_of(const EdgeTuple& from) {
-    const auto& [action, guard, outcomes] = from;
-    EdgeSpec edge{action, node_id(guard), {}};
-    for (const auto& [probabilities, assignments] : outcomes) {
+    const auto& [action, guard, outcomes, cost] = from;
+    EdgeSpec edge{action, node_id(guard), {}, node_id(cost)};
+    for (const auto& [probabilities, assignments, weight] : outcomes) {
         OutcomeSpec& outcome = edge.outcomes.emplace_back();
+        outcome.weight = weight;
         for (std::int64_t id : probabilities) outcome.probabilities.push_back(node_id(id));
         for (const AssignmentTuple& assignment : assignments)
             outcome.assignments.push_back(assignment_of(assignment));
@@ -81,6 +82,19 @@ std::unique_ptr<CompiledTask> make_task(const std::vector<VariableTuple>& variab
     spec.start = node_id(start);
     spec.distance = node_id(distance);
     return std::make_unique<CompiledTask>(spec);
+}
+
+void make_guidance(Guidance* self, const CompiledTask& task, const std::vector<NodeTuple>& nodes,
+                   std::int64_t root) {
+    std::vector<Node> made;
+    for (const NodeTuple& node : nodes) made.push_back(node_of(node));
+    new (self) Guidance(task, made, node_id(root));
+}
+
+double distance_of(const Guidance& guidance, const CompiledTask& task, const nb::bytes& state) {
+    if (guidance.words() != task.words())
+        throw std::invalid_argument("the guidance is for other states");
+    return Guide(guidance).distance(to_state(task, state).data());
 }
 
 nb::bytes pack(const CompiledTask& task, const std::vector<std::int64_t>& values) {
@@ -141,8 +155,9 @@ nb::object constant_value(const std::vector<NodeTuple>& nodes) {
     return nb::cast(bits);
 }
 
-nb::tuple sample_starts(const CompiledTask& task, std::size_t count, std::uint64_t seed,
-                        double max_seconds, std::uint64_t max_tries) {
+StartEnumerator::Sample sample_starts(const CompiledTask& task, std::size_t count,
+                                      std::uint64_t seed, double max_seconds,
+                                      std::uint64_t max_tries) {
     PythonBudget budget(max_seconds, ~std::uint64_t{0}, ~std::uint64_t{0}, nb::none());
     StartEnumerator::Sample sample;
     {
@@ -154,26 +169,26 @@ nb::tuple sample_starts(const CompiledTask& task, std::size_t count, std::uint64
                      : starts.sample_by_rejection(count, max_tries, random, budget.budget());
     }
     budget.raise_pending();
-    return nb::make_tuple(to_bytes(sample.states.data(), sample.states.size()),
-                          name_of(sample.stopped));
+    return sample;
 }
 
-nb::tuple list_starts(const CompiledTask& task, std::uint64_t max_states, double max_seconds) {
+StartEnumerator::Sample list_starts(const CompiledTask& task, std::uint64_t max_states,
+                                    double max_seconds) {
     PythonBudget budget(max_seconds, ~std::uint64_t{0}, max_states, nb::none());
-    std::vector<Word> words;
+    StartEnumerator::Sample starts;
+    std::vector<Word>& words = starts.states;
     bool is_complete = true;
-    StopReason stopped = StopReason::none;
     {
         nb::gil_scoped_release let_other_threads_run;
-        stopped = StartEnumerator(task).enumerate(budget.budget(), [&](const Word* state) {
+        starts.stopped = StartEnumerator(task).enumerate(budget.budget(), [&](const Word* state) {
             is_complete = words.size() / task.words() < max_states;
             if (is_complete) words.insert(words.end(), state, state + task.words());
             return is_complete;
         });
     }
     budget.raise_pending();
-    return nb::make_tuple(to_bytes(words.data(), words.size()),
-                          is_complete ? name_of(stopped) : "states");
+    if (!is_complete) starts.stopped = StopReason::states;
+    return starts;
 }
 
 nb::object count_starts(const CompiledTask& task, double max_seconds) {
@@ -242,10 +257,44 @@ nb::list outcomes(const Task& task, const nb::bytes& state, std::uint32_t action
     });
 }
 
-int kind(const Task& task, const nb::bytes& state) {
-    return with_stepper(task, state, [](Stepper& stepper, const Word* words) {
-        return static_cast<int>(stepper.kind(words));
+// What an enabled edge may do, with its cost.
+struct WeightedChoice {
+    std::uint32_t action;
+    double cost;
+    std::vector<double> weights;
+    std::vector<Word> words;  // of all outcomes
+};
+
+std::vector<WeightedChoice> expand_weighted(const Task& task, const nb::bytes& state) {
+    return with_stepper(task, state, [&](Stepper& stepper, const Word* words) {
+        WeightedExpansion expansion;
+        stepper.expand_weighted(words, expansion);
+        std::vector<WeightedChoice> choices;
+        for (std::size_t i = 0; i < expansion.choices.size(); ++i) {
+            const Choice& choice = expansion.choices[i];
+            const double* const weights = expansion.weights.data();
+            const Word* const states = expansion.words.data();
+            choices.push_back(
+                {index(choice.action),
+                 expansion.costs[i],
+                 {weights + choice.begin, weights + choice.end},
+                 {states + choice.begin * task.words(), states + choice.end * task.words()}});
+        }
+        return choices;
     });
+}
+
+nb::list outcomes_of(const WeightedChoice& choice) {
+    const std::size_t width = choice.words.size() / choice.weights.size();
+    nb::list states;
+    for (std::size_t at = 0; at < choice.words.size(); at += width)
+        states.append(to_bytes(choice.words.data() + at, width));
+    return states;
+}
+
+StateKind kind(const Task& task, const nb::bytes& state) {
+    return with_stepper(task, state,
+                        [](Stepper& stepper, const Word* words) { return stepper.kind(words); });
 }
 
 }  // namespace
@@ -254,14 +303,31 @@ void bind_task(nb::module_& module) {
     module.attr("ERRORS") = error_numbers();
     module.attr("OPS") = op_numbers();
     module.def("constant_value", &constant_value, "nodes"_a,
+               nb::sig("def constant_value(nodes: collections.abc.Sequence[tuple[int, int, int, "
+                       "int, int, int]]) -> bool | int | float"),
                "Return the value of an expression without variables; its root is the last node.");
+
+    nb::enum_<StateKind>(module, "StateKind", nb::is_arithmetic(), "Fail is tested before goal.")
+        .value("open", StateKind::open)
+        .value("fail", StateKind::fail)
+        .value("goal", StateKind::goal);
+
+    nb::class_<WeightedChoice>(module, "WeightedChoice", "What an enabled edge may do.")
+        .def_ro("action", &WeightedChoice::action)
+        .def_ro("cost", &WeightedChoice::cost)
+        .def_ro("weights", &WeightedChoice::weights,
+                "By outcome; an outcome's probability is its weight divided by their sum.")
+        .def_prop_ro("outcomes", &outcomes_of, nb::sig("def outcomes(self) -> list[bytes]"));
 
     nb::class_<Task>(module, "Task", "A task as the searches see it. States are bytes.")
         .def_prop_ro("words", &Task::words, "Eight-byte words per packed state.")
         .def_prop_ro("bits", &Task::bits, "Bits of a packed state that carry information.")
         .def("applicable", &applicable, "state"_a, "Return the applicable actions, ascending.")
         .def("outcomes", &outcomes, "state"_a, "action"_a,
+             nb::sig("def outcomes(self, state: bytes, action: int) -> list[bytes]"),
              "Return the outcomes of an action, without duplicates.")
+        .def("expand_weighted", &expand_weighted, "state"_a,
+             "Return a choice for each enabled edge, by action; none in fail and goal states.")
         .def(
             "enabled_edges",
             [](const Task& task, const nb::bytes& state) {
@@ -278,7 +344,11 @@ void bind_task(nb::module_& module) {
                 });
             },
             "state"_a, "Return whether the fail condition holds.")
-        .def("kind", &kind, "state"_a, "Return 0 for an open state, 1 for fail, 2 for goal.");
+        .def("kind", &kind, "state"_a, "Return whether the state fails, is a goal, or is open.");
+
+    nb::class_<StartEnumerator::Sample>(module, "Starts", "Start states, as far as it went.")
+        .def_prop_ro("states", &states_of<StartEnumerator::Sample>, "Packed, one after the other.")
+        .def_prop_ro("stopped", &stopped_of<StartEnumerator::Sample>, kStoppedWords, kStopped);
 
     nb::class_<CompiledTask, Task>(module, "CompiledTask", "A declarative task, compiled.")
         .def(nb::new_(&make_task), nb::kw_only(), "variables"_a, "scratch_start"_a, "nodes"_a,
@@ -288,8 +358,11 @@ void bind_task(nb::module_& module) {
             "residuals", [](const CompiledTask& task) { return task.index().num_residuals(); },
             "How many conditions are not settled by the guard index alone.")
         .def("pack", &pack, "values"_a, "Return the packed state; reals are given as bit patterns.")
-        .def("unpack", &unpack, "state"_a, "Return the values of a packed state.")
+        .def("unpack", &unpack, "state"_a,
+             nb::sig("def unpack(self, state: bytes) -> tuple[bool | int | float, ...]"),
+             "Return the values of a packed state.")
         .def("columns", &columns, "states"_a,
+             nb::sig("def columns(self, states: bytes) -> list[list[bool | int | float]]"),
              "Return the values of packed states that stand one after the other, a list for each "
              "variable.")
         .def(
@@ -316,15 +389,18 @@ void bind_task(nb::module_& module) {
             nb::call_guard<nb::gil_scoped_release>(),
             "Return whether the start condition leaves no real variable a choice.")
         .def("count_starts", &count_starts, nb::kw_only(), "max_seconds"_a,
+             nb::sig("def count_starts(self, *, max_seconds: float) -> int | None"),
              "Return how many states satisfy the start condition, counted without listing them; "
              "None if that is not possible.")
         .def("list_starts", &list_starts, nb::kw_only(), "max_states"_a, "max_seconds"_a,
-             "Return the states of the start condition one after the other, and what ran out "
-             "before these were all ("
-             ": nothing).")
+             "Return the states of the start condition.")
         .def("sample_starts", &sample_starts, nb::kw_only(), "count"_a, "seed"_a, "max_seconds"_a,
-             "max_tries"_a,
-             "Return start states drawn uniformly, and why drawing stopped early if it did.");
+             "max_tries"_a, "Return start states drawn uniformly.");
+
+    nb::class_<Guidance>(module, "Guidance", "How far states are from what somebody looks for.")
+        .def("__init__", &make_guidance, "task"_a, "nodes"_a, "root"_a)
+        .def("distance", &distance_of, "task"_a, "state"_a,
+             "Return the value of the expression in a packed state of the task.");
 }
 
 }  // namespace surefoot

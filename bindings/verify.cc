@@ -13,37 +13,17 @@ StartSource source_of(const Task& task, const StartEnumerator* condition,
                       const std::vector<Word>& given, Budget& budget) {
     if (condition != nullptr)
         return [&, condition](const auto& visit) { return condition->enumerate(budget, visit); };
-    return [&](const auto& visit) {
-        for (std::size_t at = 0; at < given.size(); at += task.words()) {
-            if (!visit(given.data() + at)) break;
-        }
-        return StopReason::none;
-    };
+    return listed(given, task.words());
 }
 
-nb::dict to_dict(const ExplicitResult& found, const std::shared_ptr<ReachedStates>& reached) {
-    nb::dict result;
-    nb::list runs;
-    for (const FailingRun& run : found.runs) {
-        nb::list actions;
-        for (ActionId action : run.actions) actions.append(index(action));
-        runs.append(nb::make_tuple(to_bytes(run.states.data(), run.states.size()), actions));
-    }
-    result["runs"] = runs;
-    result["starts"] = found.starts;
-    result["starts_complete"] = found.starts_complete;
-    result["states"] = reached->size();
-    result["expanded"] = found.expanded;
-    result["depth"] = found.depth;
-    result["bytes"] = reached->bytes();
-    result["stopped"] = name_of(found.stopped);
-    result["reached"] = reached;
-    return result;
-}
+// A result together with what was reached.
+struct Verified : ExplicitResult {
+    std::shared_ptr<ReachedStates> reached;
+};
 
-nb::dict verify(const Task& task, Policy& policy, const nb::object& states, std::uint64_t workers,
-                std::uint64_t max_runs, double max_seconds, std::uint64_t max_bytes,
-                std::uint64_t max_states, nb::object progress) {
+Verified verify(const Task& task, const Policy& policy, const nb::object& states,
+                std::uint64_t workers, std::uint64_t max_runs, double max_seconds,
+                std::uint64_t max_bytes, std::uint64_t max_states, nb::object progress) {
     std::vector<Word> given;
     std::unique_ptr<StartEnumerator> condition;
     PythonBudget budget(max_seconds, max_bytes, max_states, std::move(progress));
@@ -65,7 +45,7 @@ nb::dict verify(const Task& task, Policy& policy, const nb::object& states, std:
                 verify_explicit(task, policy, source, workers, max_runs, budget.budget(), *reached);
     }
     budget.raise_pending();
-    return to_dict(found, reached);
+    return {std::move(found), reached};
 }
 
 }  // namespace
@@ -81,6 +61,16 @@ void bind_verify(nb::module_& module) {
             },
             "first"_a, "count"_a,
             "Return packed states, one after the other, from the `first` one on.");
+    nb::class_<Verified>(module, "ExplicitResult", "What explicit verification found.")
+        .def_ro("runs", &Verified::runs, "Failing runs, a shortest one first.")
+        .def_ro("starts", &Verified::starts)
+        .def_ro("starts_complete", &Verified::starts_complete)
+        .def_prop_ro("states", [](const Verified& result) { return result.reached->size(); })
+        .def_ro("expanded", &Verified::expanded)
+        .def_ro("depth", &Verified::depth)
+        .def_prop_ro("bytes", [](const Verified& result) { return result.reached->bytes(); })
+        .def_prop_ro("stopped", &stopped_of<Verified>, kStoppedWords, kStopped)
+        .def_ro("reached", &Verified::reached);
     module.def("verify_explicit", &verify, "task"_a, "policy"_a, "states"_a.none(), nb::kw_only(),
                "workers"_a, "max_runs"_a, "max_seconds"_a, "max_bytes"_a, "max_states"_a,
                "progress"_a.none(),

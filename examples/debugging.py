@@ -33,15 +33,14 @@ for one in result.iterations:
 
 # %% The smallest fault: a state, what the policy did there, and what would have been safe.
 fault = result.faults[0]
-state = task.state(fault["state"])
-print(task.picture(state))
-print(f"{fault['action']} is a fault; safe instead: {', '.join(fault['alternatives'])}")
+print(task.picture(fault.state))
+print(f"{fault.action} is a fault; safe alternative: {', '.join(fault.alternatives)}")
 
 # %% The repaired policy is a policy like any other. Its file is in the directory.
-print(f"{result.policy.file.name} decides on {result.policy.decide(state)}")
+print(f"{result.policy.file.name} decides on {result.policy.decide(fault.state)}")
 assert surefoot.verify(task, result.policy).verdict == "safe"
 
 # %% Independent code checks the evidence; the report is a page to read.
-surefoot.read_finding(directory / fault["finding"]).check()
+surefoot.read_finding(directory / fault.finding).check()
 page = surefoot.write_report(directory)
 print(f"{page.name}: {page.stat().st_size // 1000:,} kB")

@@ -7,7 +7,9 @@
 #include <mutex>
 #include <system_error>
 #include <thread>
+#include <unordered_map>
 
+#include "base/hash.h"
 #include "fuzz/runner.h"
 
 namespace surefoot {
@@ -127,8 +129,8 @@ private:
 
 class Fuzzer {
 public:
-    Fuzzer(const Task& task, Policy& policy, const std::vector<Word>& starts, const Layout* layout,
-           const FuzzOptions& options, Budget& budget)
+    Fuzzer(const Task& task, const Policy& policy, const std::vector<Word>& starts,
+           const Layout* layout, const FuzzOptions& options, Budget& budget)
         : task_(task), policy_(policy), layout_(layout), options_(options), budget_(budget) {
         result_.runs.resize(starts.size() / task.words());
         const auto runs = static_cast<std::uint64_t>(result_.runs.size());
@@ -163,12 +165,10 @@ private:
     bool is_slow() const { return task_.is_slow() || policy_.is_slow(); }
 
     void run_in_threads() {
-        std::vector<std::unique_ptr<Policy>> policies;
         std::vector<std::unique_ptr<Runner>> runners;
         for (std::uint64_t i = 0; i < workers_; ++i) {
-            policies.push_back(policy_.fork());
             runners.push_back(std::make_unique<Runner>(
-                task_, *policies.back(), layout_, options_, [this](const Progress& progress) {
+                task_, policy_, layout_, options_, [this](const Progress& progress) {
                     return progress.bytes > work_->max_bytes() ? StopReason::memory
                                                                : work_->stopped();
                 }));
@@ -203,7 +203,7 @@ private:
     }
 
     const Task& task_;
-    Policy& policy_;
+    const Policy& policy_;
     const Layout* layout_;
     FuzzOptions options_;
     Budget& budget_;
@@ -218,7 +218,50 @@ private:
 
 }  // namespace
 
-FuzzResult fuzz(const Task& task, Policy& policy, const std::vector<Word>& starts,
+std::vector<EndCount> count_ends(const std::vector<FuzzRun>& runs) {
+    std::vector<EndCount> counts;
+    for (const FuzzRun& run : runs) {
+        if (!run.is_done) continue;
+        const auto known = std::find_if(counts.begin(), counts.end(), [&](const EndCount& count) {
+            return count.end == run.end && count.reason == run.reason;
+        });
+        if (known == counts.end())
+            counts.push_back({run.end, run.reason, 1});
+        else
+            ++known->runs;
+    }
+    return counts;
+}
+
+std::uint64_t count_steps(const std::vector<FuzzRun>& runs) {
+    std::uint64_t steps = 0;
+    for (const FuzzRun& run : runs) steps += run.is_done ? run.steps : 0;
+    return steps;
+}
+
+std::vector<std::vector<std::uint64_t>> equal_failing(const std::vector<FuzzRun>& runs) {
+    std::vector<std::vector<std::uint64_t>> groups;
+    std::unordered_multimap<std::uint64_t, std::size_t> group_of;  // by hash
+    for (std::uint64_t number = 0; number < runs.size(); ++number) {
+        const FuzzRun& run = runs[number];
+        if (!run.is_done || run.end != RunEnd::fail) continue;
+        const std::uint64_t hash = hash_words(run.states.data(), run.states.size());
+        const auto [begin, end] = group_of.equal_range(hash);
+        const auto same = std::find_if(begin, end, [&](const auto& entry) {
+            const FuzzRun& first = runs[groups[entry.second].front()];
+            return first.states == run.states && first.actions == run.actions;
+        });
+        if (same != end) {
+            groups[same->second].push_back(number);
+            continue;
+        }
+        group_of.emplace(hash, groups.size());
+        groups.push_back({number});
+    }
+    return groups;
+}
+
+FuzzResult fuzz(const Task& task, const Policy& policy, const std::vector<Word>& starts,
                 const Layout* layout, const FuzzOptions& options, Budget& budget) {
     return Fuzzer(task, policy, starts, layout, options, budget).run();
 }

@@ -35,13 +35,13 @@ bool has_changed_value(const FuzzRun& run) {
 
 }  // namespace
 
-Runner::Runner(const Task& task, Policy& policy, const Layout* layout, const FuzzOptions& options,
-               Poll poll)
+Runner::Runner(const Task& task, const Policy& policy, const Layout* layout,
+               const FuzzOptions& options, Poll poll)
     : task_(task),
       layout_(layout),
       options_(options),
       poll_(std::move(poll)),
-      graph_(task, policy),
+      graph_(task, policy, options.guidance),
       stepper_(task.stepper()) {}
 
 void Runner::use(std::shared_ptr<GraphNodes> nodes) {
@@ -100,22 +100,19 @@ void Runner::follow(FuzzRun& run, Random& random) {
             continue;
         }
         if (run.reason != CutReason::none) return;
-        run.end = open_ == 0 ? RunEnd::safe : RunEnd::cut;
-        if (open_ != 0) run.reason = CutReason::exhausted;
+        run.reason = open_ == 0 ? CutReason::nothing_fails : CutReason::exhausted;
         return;
     }
 }
 
 bool Runner::is_over(FuzzRun& run, StateId here) const {
-    switch (graph_.ending(here)) {
-        case Ending::none: break;
-        case Ending::fail: run.end = RunEnd::fail; return true;
-        case Ending::goal: run.end = RunEnd::goal; return true;
-        case Ending::dead_end: run.end = RunEnd::dead_end; return true;
-        case Ending::inapplicable: run.end = RunEnd::inapplicable; return true;
+    const RunEnd end = graph_.ending(here);
+    if (end != RunEnd::none) {
+        run.end = end;
+        return true;
     }
     if (open_ == 0 && !options_.goes_on) {
-        run.end = RunEnd::safe;
+        run.reason = CutReason::nothing_fails;
         return true;
     }
     if (path_.size() - 1 < options_.max_steps) return false;
@@ -195,10 +192,10 @@ void Runner::add_outcomes(std::size_t parent) {
 
 bool Runner::has_unique_least(std::size_t layer) {
     if (layer + 1 == seen_.size()) return true;
-    double least = graph_.distance_to_fail(seen_[layer].id);
+    double least = graph_.distance(seen_[layer].id);
     std::size_t count = 1;
     for (std::size_t i = layer + 1; i < seen_.size(); ++i) {
-        const double distance = graph_.distance_to_fail(seen_[i].id);
+        const double distance = graph_.distance(seen_[i].id);
         if (distance < least) count = 0;
         least = std::min(least, distance);
         count += distance == least;
@@ -227,9 +224,9 @@ std::size_t Runner::pick(std::size_t layer, Random& random) {
     if (options_.bias == Bias::weighted) return pick_weighted(random);
     std::size_t picked = layer;
     std::uint64_t count = 0;
-    double least = graph_.distance_to_fail(seen_[layer].id);
+    double least = graph_.distance(seen_[layer].id);
     for (std::size_t i = layer; i < seen_.size(); ++i) {
-        const double distance = graph_.distance_to_fail(seen_[i].id);
+        const double distance = graph_.distance(seen_[i].id);
         if (distance > least) continue;
         if (distance < least) count = 0;
         least = distance;
@@ -240,13 +237,13 @@ std::size_t Runner::pick(std::size_t layer, Random& random) {
 
 // Weights are relative to the nearest state, so that those of far ones are not all 0.
 std::size_t Runner::pick_weighted(Random& random) {
-    double least = graph_.distance_to_fail(seen_[1].id);
+    double least = graph_.distance(seen_[1].id);
     for (std::size_t i = 2; i < seen_.size(); ++i)
-        least = std::min(least, graph_.distance_to_fail(seen_[i].id));
+        least = std::min(least, graph_.distance(seen_[i].id));
     weights_.clear();
     double total = 0;
     for (std::size_t i = 1; i < seen_.size(); ++i) {
-        const double distance = graph_.distance_to_fail(seen_[i].id);
+        const double distance = graph_.distance(seen_[i].id);
         total += distance == least ? 1 : std::exp(least - distance);
         weights_.push_back(total);
     }
@@ -299,7 +296,7 @@ std::vector<Word> Runner::reached_state(FuzzRun& run, const Word* start, Random&
         const StateId here = path_.back();
         graph_.expand(here);
         note_expanded(here);
-        if (graph_.ending(here) != Ending::none || stops(run, 1)) break;
+        if (graph_.ending(here) != RunEnd::none || stops(run, 1)) break;
         const auto outcomes = graph_.outcomes(here);
         path_.push_back(outcomes[random.below(std::uint64_t{outcomes.size()})]);
     }

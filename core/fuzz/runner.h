@@ -18,7 +18,7 @@ public:
     // ends the run.
     using Poll = std::function<StopReason(const Progress&)>;
 
-    Runner(const Task& task, Policy& policy, const Layout* layout, const FuzzOptions& options,
+    Runner(const Task& task, const Policy& policy, const Layout* layout, const FuzzOptions& options,
            Poll poll);
 
     // Which states are known before does not matter.

@@ -21,7 +21,8 @@ class Deviations : public GraphOracle {
 public:
     static constexpr std::uint32_t kNone = 0xffffffffU;
 
-    Deviations(const Task& task, Policy& policy) : GraphOracle(task, {Order::learn, 0, &policy}) {}
+    Deviations(const Task& task, const Policy& policy)
+        : GraphOracle(task, {Order::learn, 0, &policy}) {}
 
     // The verdict is `safe` if the number is finite, else `unsafe`.
     Answer decide(const Word* state, Budget& budget) override;

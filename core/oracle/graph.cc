@@ -5,7 +5,10 @@
 namespace surefoot {
 
 Graph::Graph(const Task& task, const Ordering& ordering)
-    : stepper_(task.stepper()), ordering_(ordering), store_(task.words()) {}
+    : stepper_(task.stepper()),
+      ordering_(ordering),
+      decider_(ordering.order == Order::learn ? ordering.policy->decider() : nullptr),
+      store_(task.words()) {}
 
 StateId Graph::insert(const Word* state) {
     const auto [id, is_new] = store_.insert(state);
@@ -44,7 +47,7 @@ void Graph::arrange(const Word* state) {
     applicable_.clear();
     for (const surefoot::Choice& choice : choices) applicable_.push_back(choice.action);
     const ActionId decision =
-        checked_decision(*ordering_.policy, state, store_.words_per_state(), applicable_);
+        checked_decision(*decider_, state, store_.words_per_state(), applicable_);
     const auto at = std::find_if(choices.begin(), choices.end(),
                                  [&](const auto& choice) { return choice.action == decision; });
     std::rotate(choices.begin(), at, at + 1);

@@ -30,7 +30,7 @@ public:
     struct Ordering {
         Order order = Order::app;
         std::uint64_t seed = 0;
-        Policy* policy = nullptr;
+        const Policy* policy = nullptr;
     };
 
     Graph(const Task& task, const Ordering& ordering);
@@ -70,6 +70,7 @@ private:
 
     std::unique_ptr<Stepper> stepper_;
     Ordering ordering_;
+    std::unique_ptr<Decider> decider_;  // for Order::learn
     StateStore store_;
     std::vector<Node> nodes_;
     std::vector<Choice> choices_;

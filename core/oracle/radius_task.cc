@@ -108,7 +108,7 @@ std::unique_ptr<Stepper> RadiusTask::stepper() const {
 ActionId RadiusTask::decision(const Word* state, const std::vector<ActionId>& applicable) const {
     if (is_forced(applicable.front())) return applicable.front();
     if (const auto known = decided_.find(state)) return decisions_[index(*known)];
-    const ActionId decision = checked_decision(policy_, state, task_.words(), applicable);
+    const ActionId decision = checked_decision(*decider_, state, task_.words(), applicable);
     decided_.insert(state);
     decisions_.push_back(decision);
     return decision;

@@ -9,7 +9,8 @@
 
   A pair that is safe stays safe with more differences left, an unsafe one stays unsafe with fewer.
 
-  Decisions are kept: the policy is asked once per state. Not for several threads.
+  Decisions are kept: the policy is asked once per state. So a RadiusTask belongs to one
+  oracle, and to one thread at a time.
 */
 #pragma once
 
@@ -26,15 +27,19 @@ public:
     static constexpr ActionId kPolicyAction{0};
 
     // `forced` is the action of `task` that stands for silent steps, if it has any.
-    RadiusTask(const Task& task, Policy& policy, std::optional<ActionId> forced)
-        : task_(task), policy_(policy), forced_(forced), decided_(task.words()) {}
+    RadiusTask(const Task& task, const Policy& policy, std::optional<ActionId> forced)
+        : task_(task),
+          is_policy_slow_(policy.is_slow()),
+          decider_(policy.decider()),
+          forced_(forced),
+          decided_(task.words()) {}
 
     std::size_t words() const override { return task_.words() + 1; }
     std::size_t bits() const override { return task_.bits() + 64; }
     std::size_t num_actions() const override { return task_.num_actions() + 1; }
     std::size_t first_silent() const override { return num_actions(); }
     bool is_state(const Word* state) const override { return task_.is_state(state); }
-    bool is_slow() const override { return task_.is_slow() || policy_.is_slow(); }
+    bool is_slow() const override { return task_.is_slow() || is_policy_slow_; }
     std::unique_ptr<Stepper> stepper() const override;
 
     // The policy's decision in a state of the task in which `applicable` is to be decided among.
@@ -45,7 +50,8 @@ public:
 
 private:
     const Task& task_;
-    Policy& policy_;
+    bool is_policy_slow_;
+    std::unique_ptr<Decider> decider_;
     std::optional<ActionId> forced_;
     mutable StateStore decided_;
     mutable std::vector<ActionId> decisions_;

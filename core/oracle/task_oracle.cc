@@ -35,7 +35,7 @@ std::unique_ptr<Oracle> make(const Task& task, const OracleOptions& options) {
 
 TaskOracle::TaskOracle(const Task& task, const OracleOptions& options)
     : task_(task), view_(&task), radius_(options.radius) {
-    Policy* const policy = options.ordering.policy;
+    const Policy* const policy = options.ordering.policy;
     const bool is_about_deviations = options.name == "deviations";
     const bool needs_policy =
         options.radius || is_about_deviations || options.ordering.order == Order::learn;

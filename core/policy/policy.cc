@@ -6,34 +6,46 @@ namespace surefoot {
 
 namespace {
 
-// Passes questions on to a policy that many threads may ask.
-class SharedPolicy : public Policy {
+// A decider without memory: a function of the state.
+template <typename Decide>
+class PlainDecider : public Decider {
 public:
-    explicit SharedPolicy(Policy& policy) : policy_(policy) {}
+    explicit PlainDecider(Decide decide) : decide_(std::move(decide)) {}
 
     ActionId decide(const Word* state, std::size_t words,
                     std::span<const ActionId> applicable) override {
-        return policy_.decide(state, words, applicable);
+        return decide_(state, words, applicable);
     }
-    void decide_all(const Questions& questions, ActionId* decisions) override {
-        policy_.decide_all(questions, decisions);
-    }
-    std::unique_ptr<Policy> fork() override { return policy_.fork(); }
-    bool is_unfiltered() const override { return policy_.is_unfiltered(); }
-    bool is_slow() const override { return policy_.is_slow(); }
 
 private:
-    Policy& policy_;
+    Decide decide_;
 };
+
+template <typename Decide>
+std::unique_ptr<Decider> plain_decider(Decide decide) {
+    return std::make_unique<PlainDecider<Decide>>(std::move(decide));
+}
+
+using Actions = std::span<const ActionId>;
 
 }  // namespace
 
-void Policy::decide_all(const Questions& questions, ActionId* decisions) {
+void Decider::decide_all(const Questions& questions, ActionId* decisions) {
     for (std::size_t i = 0; i < questions.size(); ++i)
         decisions[i] = decide(questions.state(i), questions.words, questions.applicable(i));
 }
 
-std::unique_ptr<Policy> Policy::fork() { return std::make_unique<SharedPolicy>(*this); }
+std::unique_ptr<Decider> FirstPolicy::decider() const {
+    return plain_decider(
+        [](const Word*, std::size_t, Actions applicable) { return applicable.front(); });
+}
+
+std::unique_ptr<Decider> RandomPolicy::decider() const {
+    return plain_decider([seed = seed_](const Word* state, std::size_t words, Actions applicable) {
+        Random random(seed, hash_words(state, words));
+        return applicable[random.below(applicable.size())];
+    });
+}
 
 TablePolicy::TablePolicy(const std::vector<Word>& states, std::size_t words_per_state,
                          const std::vector<ActionId>& actions) {
@@ -46,11 +58,13 @@ TablePolicy::TablePolicy(const std::vector<Word>& states, std::size_t words_per_
     }
 }
 
-ActionId TablePolicy::decide(const Word* state, std::size_t words, std::span<const ActionId>) {
-    std::vector<Word> key(state, state + words);
-    const auto found = decisions_.find(key);
-    if (found == decisions_.end()) throw PolicyError("no-decision", -1, std::move(key));
-    return found->second;
+std::unique_ptr<Decider> TablePolicy::decider() const {
+    return plain_decider([this](const Word* state, std::size_t words, Actions) {
+        std::vector<Word> key(state, state + words);
+        const auto entry = decisions_.find(key);
+        if (entry == decisions_.end()) throw PolicyError("no-decision", -1, std::move(key));
+        return entry->second;
+    });
 }
 
 void check_decision(ActionId decision, const Word* state, std::size_t words,
@@ -60,9 +74,9 @@ void check_decision(ActionId decision, const Word* state, std::size_t words,
                           std::vector<Word>(state, state + words));
 }
 
-ActionId checked_decision(Policy& policy, const Word* state, std::size_t words,
+ActionId checked_decision(Decider& decider, const Word* state, std::size_t words,
                           std::span<const ActionId> applicable) {
-    const ActionId decision = policy.decide(state, words, applicable);
+    const ActionId decision = decider.decide(state, words, applicable);
     check_decision(decision, state, words, applicable);
     return decision;
 }

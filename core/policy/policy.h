@@ -2,9 +2,12 @@
   Who decides.
 
   Policy maps a state to one of its applicable actions. It is a function: the same state, the same
-  decision. FirstPolicy takes the lowest action, RandomPolicy one that depends on the seed and the
-  state only, TablePolicy what a table says. ScoredPolicy (scored_policy.h) is the one that was
-  learned.
+  decision. It is immutable and may be shared by threads; it decides nothing itself. Decider is what
+  decides: a policy makes as many as are asked for, and each owns the memory that deciding takes, so
+  it belongs to one thread (as a Stepper does to a Task).
+
+  FirstPolicy takes the lowest action, RandomPolicy one that depends on the seed and the state only,
+  TablePolicy what a table says. ScoredPolicy (scored_policy.h) is the one that was learned.
 
   Decisions of many states at once are Questions: some policies answer them faster together.
 
@@ -61,9 +64,10 @@ struct Questions {
     }
 };
 
-class Policy {
+// Belongs to one thread; its policy must outlive it.
+class Decider {
 public:
-    virtual ~Policy() = default;
+    virtual ~Decider() = default;
 
     // The decision in a state of `words` words. `applicable` is ascending and not empty; whether
     // the decision is one of them is for the caller to check.
@@ -72,10 +76,14 @@ public:
 
     // The decisions in many states.
     virtual void decide_all(const Questions& questions, ActionId* decisions);
+};
 
-    // The same policy, for another thread; this one must outlive it. Policies whose decide() has no
-    // memory need not say more.
-    virtual std::unique_ptr<Policy> fork();
+class Policy {
+public:
+    virtual ~Policy() = default;
+
+    // May be called by several threads at once, each for a decider of its own.
+    virtual std::unique_ptr<Decider> decider() const = 0;
 
     // Whether a decision that is not applicable is the policy's own (the run then stops), not an
     // error.
@@ -87,19 +95,14 @@ public:
 
 class FirstPolicy : public Policy {
 public:
-    ActionId decide(const Word*, std::size_t, std::span<const ActionId> applicable) override {
-        return applicable.front();
-    }
+    std::unique_ptr<Decider> decider() const override;
 };
 
 class RandomPolicy : public Policy {
 public:
     explicit RandomPolicy(std::uint64_t seed) : seed_(seed) {}
-    ActionId decide(const Word* state, std::size_t words,
-                    std::span<const ActionId> applicable) override {
-        Random random(seed_, hash_words(state, words));
-        return applicable[random.below(applicable.size())];
-    }
+    std::uint64_t seed() const { return seed_; }
+    std::unique_ptr<Decider> decider() const override;
 
 private:
     std::uint64_t seed_;
@@ -110,8 +113,7 @@ public:
     // State `i` stands at word `i * words_per_state`. The last of equal states counts.
     TablePolicy(const std::vector<Word>& states, std::size_t words_per_state,
                 const std::vector<ActionId>& actions);
-    ActionId decide(const Word* state, std::size_t words,
-                    std::span<const ActionId> applicable) override;
+    std::unique_ptr<Decider> decider() const override;
 
 private:
     struct Hash {
@@ -127,8 +129,8 @@ private:
 void check_decision(ActionId decision, const Word* state, std::size_t words,
                     std::span<const ActionId> applicable);
 
-// The policy's decision, checked. Throws PolicyError if it is not applicable.
-ActionId checked_decision(Policy& policy, const Word* state, std::size_t words,
+// The decision, checked. Throws PolicyError if it is not applicable.
+ActionId checked_decision(Decider& decider, const Word* state, std::size_t words,
                           std::span<const ActionId> applicable);
 
 }  // namespace surefoot

@@ -13,9 +13,7 @@ ScoredPolicy::ScoredPolicy(const Layout& layout, std::size_t num_actions,
       inputs_(layout, inputs),
       outputs_(outputs),
       output_of_(num_actions, kNoOutput),
-      is_unfiltered_(is_unfiltered),
-      values_(inputs.size()),
-      scores_(outputs.size()) {
+      is_unfiltered_(is_unfiltered) {
     if (inputs.size() != scorer_->num_inputs() || outputs.size() != scorer_->num_outputs())
         throw std::invalid_argument("the scorer has another number of inputs or outputs");
     for (std::size_t i = 0; i < outputs.size(); ++i) {
@@ -25,20 +23,31 @@ ScoredPolicy::ScoredPolicy(const Layout& layout, std::size_t num_actions,
     }
 }
 
-std::span<const double> ScoredPolicy::scores(const Word* state) {
-    inputs_.read(state, values_.data());
-    scorer_->scores(values_.data(), scores_.data(), memory_);
+std::unique_ptr<Decider> ScoredPolicy::decider() const { return scored_decider(); }
+
+std::unique_ptr<ScoredDecider> ScoredPolicy::scored_decider() const {
+    return std::make_unique<ScoredDecider>(*this);
+}
+
+ScoredDecider::ScoredDecider(const ScoredPolicy& policy)
+    : policy_(policy), values_(policy.inputs().size()), scores_(policy.outputs().size()) {}
+
+std::span<const double> ScoredDecider::scores(const Word* state) {
+    policy_.inputs().read(state, values_.data());
+    policy_.scorer().scores(values_.data(), scores_.data(), memory_);
     return scores_;
 }
 
-ActionId ScoredPolicy::decide(const Word* state, std::size_t words,
-                              std::span<const ActionId> applicable) {
-    if (is_unfiltered_) return best_of_all(state, words);
+ActionId ScoredDecider::decide(const Word* state, std::size_t words,
+                               std::span<const ActionId> applicable) {
+    if (policy_.is_unfiltered()) return best_of_all(state, words);
     if (applicable.size() == 1) return applicable.front();
     scores(state);
+    constexpr std::uint32_t kNoOutput = ScoredPolicy::kNoOutput;
+    const std::vector<std::uint32_t>& output_of = policy_.output_of();
     std::uint32_t best = kNoOutput;
     for (ActionId action : applicable) {
-        const std::uint32_t output = output_of_[index(action)];
+        const std::uint32_t output = output_of[index(action)];
         if (output == kNoOutput) continue;
         const double score = scores_[output];
         if (std::isnan(score))
@@ -49,19 +58,19 @@ ActionId ScoredPolicy::decide(const Word* state, std::size_t words,
     }
     if (best == kNoOutput)
         throw PolicyError("no-decision", -1, std::vector<Word>(state, state + words));
-    return outputs_[best];
+    return policy_.outputs()[best];
 }
 
-ActionId ScoredPolicy::best_of_all(const Word* state, std::size_t words) {
+ActionId ScoredDecider::best_of_all(const Word* state, std::size_t words) {
     scores(state);
     std::size_t best = 0;
     for (std::size_t i = 0; i < scores_.size(); ++i) {
         if (std::isnan(scores_[i]))
-            throw PolicyError("no-number", index(outputs_[i]),
+            throw PolicyError("no-number", index(policy_.outputs()[i]),
                               std::vector<Word>(state, state + words));
         if (scores_[i] > scores_[best]) best = i;
     }
-    return outputs_[best];
+    return policy_.outputs()[best];
 }
 
 }  // namespace surefoot

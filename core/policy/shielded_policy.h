@@ -38,24 +38,16 @@ private:
 class ShieldedPolicy : public Policy {
 public:
     // The base must outlive the shield.
-    ShieldedPolicy(Policy& base, Decisions decisions)
-        : base_(base), decisions_(std::make_shared<const Decisions>(std::move(decisions))) {}
+    ShieldedPolicy(const Policy& base, Decisions decisions)
+        : base_(base), decisions_(std::move(decisions)) {}
 
-    ActionId decide(const Word* state, std::size_t words,
-                    std::span<const ActionId> applicable) override;
-    // Asks the base once, for all states that the table does not have.
-    void decide_all(const Questions& questions, ActionId* decisions) override;
-    std::unique_ptr<Policy> fork() override;
+    std::unique_ptr<Decider> decider() const override;
     bool is_unfiltered() const override { return base_.is_unfiltered(); }
     bool is_slow() const override { return base_.is_slow(); }
 
 private:
-    ShieldedPolicy(std::unique_ptr<Policy> base, std::shared_ptr<const Decisions> decisions)
-        : own_base_(std::move(base)), base_(*own_base_), decisions_(std::move(decisions)) {}
-
-    std::unique_ptr<Policy> own_base_;  // of a fork
-    Policy& base_;
-    std::shared_ptr<const Decisions> decisions_;
+    const Policy& base_;
+    Decisions decisions_;
 };
 
 }  // namespace surefoot

@@ -28,10 +28,10 @@ Environments::Environments(const CompiledTask& task, Spec spec)
             throw std::invalid_argument("an output is no action");
         output_of_[index(spec_.outputs[i])] = static_cast<std::uint32_t>(i);
     }
-    if (spec_.goal_task != nullptr) {
-        if (spec_.goal_task->words() != width_)
-            throw std::invalid_argument("the tasks have other states");
-        goal_stepper_ = spec_.goal_task->stepper();
+    if (spec_.guidance != nullptr) {
+        if (spec_.guidance->words() != width_)
+            throw std::invalid_argument("the guidance is for other states");
+        guide_.emplace(*spec_.guidance);
     }
     for (Rows* rows : {&now_, &next_}) {
         rows->states.resize(spec_.count * width_);
@@ -51,7 +51,7 @@ void Environments::reset(std::uint64_t seed) {
         throw;
     }
     next_ = now_;
-    std::fill(results_.begin(), results_.end(), goes_on);
+    std::fill(results_.begin(), results_.end(), std::uint8_t{0});
 }
 
 void Environments::step(const std::int32_t* actions) {
@@ -76,17 +76,17 @@ void Environments::check_actions(const std::int32_t* actions) const {
 
 void Environments::step_all(const std::int32_t* actions) {
     for (std::size_t i = 0; i < spec_.count; ++i) {
-        const Result result = step_one(i, actions[i]);
-        results_[i] = result;
-        fill(next_, i, result != goes_on && result != cut);
+        const RunEnd result = step_one(i, actions[i]);
+        results_[i] = static_cast<std::uint8_t>(result);
+        fill(next_, i, result != RunEnd::none && result != RunEnd::cut);
     }
     now_ = next_;
     for (std::size_t i = 0; i < spec_.count; ++i) {
-        if (results_[i] != goes_on) begin(i);
+        if (results_[i] != 0) begin(i);
     }
 }
 
-Environments::Result Environments::step_one(std::size_t i, std::int32_t action) {
+RunEnd Environments::step_one(std::size_t i, std::int32_t action) {
     std::copy_n(state(now_, i), width_, state(next_, i));
     take(i, spec_.outputs[static_cast<std::size_t>(action)], state(next_, i));
     return arrive(i, state(next_, i));
@@ -98,7 +98,7 @@ void Environments::begin(std::size_t i) {
         const Word* const start = spec_.starts.data() + random_[i].below(count) * width_;
         std::copy_n(start, width_, state(now_, i));
         steps_[i] = 0;
-        if (arrive(i, state(now_, i)) != goes_on) continue;
+        if (arrive(i, state(now_, i)) != RunEnd::none) continue;
         fill(now_, i, false);
         return;
     }
@@ -106,15 +106,15 @@ void Environments::begin(std::size_t i) {
 }
 
 // Take silent actions until there is something to decide, or nothing more to do.
-Environments::Result Environments::arrive(std::size_t i, Word* state) {
+RunEnd Environments::arrive(std::size_t i, Word* state) {
     for (int silent = 0;; ++silent) {
         const StateKind kind = stepper_->look(state, applicable_);
-        if (kind != StateKind::open) return kind == StateKind::fail ? fail : goal;
-        if (applicable_.empty()) return dead_end;
+        if (kind != StateKind::open) return kind == StateKind::fail ? RunEnd::fail : RunEnd::goal;
+        if (applicable_.empty()) return RunEnd::dead_end;
         const bool is_forced = index(applicable_.front()) >= first_silent_;
-        if (steps_[i] >= spec_.max_steps && !is_forced) return cut;
-        if (!is_forced) return goes_on;
-        if (silent == kSilent) return dead_end;
+        if (steps_[i] >= spec_.max_steps && !is_forced) return RunEnd::cut;
+        if (!is_forced) return RunEnd::none;
+        if (silent == kSilent) return RunEnd::dead_end;
         take(i, applicable_[random_[i].below(applicable_.size())], state);
     }
 }
@@ -132,7 +132,7 @@ void Environments::take(std::size_t i, ActionId action, Word* state) {
 void Environments::fill(Rows& rows, std::size_t i, bool is_over) {
     const Word* const at = state(rows, i);
     inputs_.read(at, rows.inputs.data() + i * inputs_.size());
-    if (goal_stepper_ != nullptr) rows.distances[i] = goal_stepper_->distance_to_fail(at);
+    if (guide_) rows.distances[i] = guide_->distance(at);
     std::uint8_t* const mask = rows.masks.data() + i * spec_.outputs.size();
     std::fill_n(mask, spec_.outputs.size(), std::uint8_t{0});
     if (is_over) return;

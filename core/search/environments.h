@@ -8,31 +8,31 @@
   run and step. Paper: none needed.
 
   Numbers stand in rows, one for each run: what a policy would be fed (Inputs), which outputs are
-  applicable (masks), and how far it is to the goal, if somebody says how (a task with the goal as
-  fail condition: its distance to fail). There are two of each: where the step led (`next`), and
-  where the run is now, which is elsewhere if it has been begun anew.
+  applicable (masks), and how far it is to what the runs should come to, if somebody says what that
+  is (Guidance). There are two of each: where the step led (`next`), and where the run is now, which
+  is elsewhere if it has been begun anew.
 */
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "base/random.h"
+#include "base/run_end.h"
 #include "policy/inputs.h"
-#include "task/compiled_task.h"
+#include "task/guidance.h"
 
 namespace surefoot {
 
 class Environments {
 public:
-    enum Result : std::uint8_t { goes_on, fail, goal, dead_end, cut };
-
     struct Spec {
         std::vector<Word> starts;
         std::size_t count = 1;
         std::uint64_t max_steps = 0;  // a run is cut then
         std::vector<InputSpec> inputs;
         std::vector<ActionId> outputs;
-        const CompiledTask* goal_task = nullptr;  // or none
+        const Guidance* guidance = nullptr;  // none: all distances are 0
     };
 
     struct Rows {
@@ -42,7 +42,7 @@ public:
         std::vector<double> distances;
     };
 
-    // The tasks must stay. Throws std::invalid_argument if there is no start state.
+    // The task and the guidance must stay. Throws std::invalid_argument if there is no start state.
     Environments(const CompiledTask& task, Spec spec);
 
     // Begin all runs. Throws std::invalid_argument if hardly a start state leaves a choice, and
@@ -63,9 +63,9 @@ public:
 private:
     void check_actions(const std::int32_t* actions) const;
     void step_all(const std::int32_t* actions);
-    Result step_one(std::size_t i, std::int32_t action);
+    RunEnd step_one(std::size_t i, std::int32_t action);
     void begin(std::size_t i);
-    Result arrive(std::size_t i, Word* state);
+    RunEnd arrive(std::size_t i, Word* state);
     void take(std::size_t i, ActionId action, Word* state);
     void fill(Rows& rows, std::size_t i, bool is_over);
     Word* state(Rows& rows, std::size_t i) { return rows.states.data() + i * width_; }
@@ -75,7 +75,7 @@ private:
     std::size_t first_silent_;
     Inputs inputs_;
     std::unique_ptr<Stepper> stepper_;
-    std::unique_ptr<Stepper> goal_stepper_;
+    std::optional<Guide> guide_;
     std::vector<std::uint32_t> output_of_;  // by action; the number of outputs if it is none
     std::vector<Random> random_;
     std::vector<std::uint64_t> steps_;

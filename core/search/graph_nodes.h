@@ -20,13 +20,12 @@
 #include <span>
 #include <vector>
 
+#include "base/run_end.h"
 #include "base/spin_lock.h"
 #include "search/state_store.h"
 #include "task/task.h"
 
 namespace surefoot {
-
-enum class Ending : std::uint8_t { none, fail, goal, dead_end, inapplicable };
 
 struct GraphNode {
     static constexpr std::uint8_t kNoKind = 0xff;
@@ -36,7 +35,7 @@ struct GraphNode {
     const StateId* outcomes = nullptr;  // from here on: when expanded
     std::uint32_t count = 0;
     ActionId action{0};
-    Ending ending = Ending::none;
+    RunEnd ending = RunEnd::none;
     std::atomic<std::uint8_t> stage = kOpen;
     std::atomic<std::uint8_t> kind = kNoKind;
     std::atomic<double> distance = std::numeric_limits<double>::quiet_NaN();  // not computed yet
@@ -81,7 +80,7 @@ public:
     StateId* add_block(std::size_t count);
 
     struct Expanded {
-        Ending ending = Ending::none;
+        RunEnd ending = RunEnd::none;
         ActionId action{0};
         std::span<const StateId> outcomes;
         bool is_decided = false;  // by the policy

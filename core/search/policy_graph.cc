@@ -5,17 +5,23 @@
 
 namespace surefoot {
 
-PolicyGraph::PolicyGraph(const Task& task, Policy& policy)
-    : PolicyGraph(task, policy, std::make_shared<GraphNodes>(task.words(), false)) {}
+PolicyGraph::PolicyGraph(const Task& task, const Policy& policy, const Guidance* guidance)
+    : PolicyGraph(task, policy, std::make_shared<GraphNodes>(task.words(), false), guidance) {}
 
-PolicyGraph::PolicyGraph(const Task& task, Policy& policy, std::shared_ptr<GraphNodes> nodes)
+PolicyGraph::PolicyGraph(const Task& task, const Policy& policy, std::shared_ptr<GraphNodes> nodes,
+                         const Guidance* guidance)
     : task_(task),
-      policy_(policy),
+      is_unfiltered_(policy.is_unfiltered()),
+      decider_(policy.decider()),
       plain_(task.stepper()),
       nodes_(std::move(nodes)),
       questions_(task.words()) {
     if (task.first_silent() < task.num_actions()) forced_.emplace(task);
     stepper_ = forced_ ? forced_->stepper() : task.stepper();
+    if (guidance == nullptr) return;
+    if (guidance->words() != task.words())
+        throw std::invalid_argument("the guidance is for other states");
+    guide_.emplace(*guidance);
 }
 
 void PolicyGraph::use(std::shared_ptr<GraphNodes> nodes) {
@@ -36,20 +42,20 @@ StateId PolicyGraph::add(const Word* state) {
 
 bool PolicyGraph::ends_without_decision(StateId id) {
     switch (kind(id)) {
-        case StateKind::fail: end(id, Ending::fail); return true;
-        case StateKind::goal: end(id, Ending::goal); return true;
+        case StateKind::fail: end(id, RunEnd::fail); return true;
+        case StateKind::goal: end(id, RunEnd::goal); return true;
         case StateKind::open: break;
     }
     stepper_->applicable(state(id), applicable_);
     if (!applicable_.empty()) return false;
-    end(id, Ending::dead_end);
+    end(id, RunEnd::dead_end);
     return true;
 }
 
 void PolicyGraph::expand(StateId id) {
     if (is_expanded(id) || ends_without_decision(id)) return;
     if (is_forced_here()) return take(id, applicable_.front());
-    decided(id, applicable_, policy_.decide(state(id), task_.words(), applicable_));
+    decided(id, applicable_, decider_->decide(state(id), task_.words(), applicable_));
 }
 
 void PolicyGraph::expand(std::span<const StateId> ids) {
@@ -67,16 +73,15 @@ void PolicyGraph::expand(std::span<const StateId> ids) {
     }
     if (asked_.empty()) return;
     decisions_.resize(asked_.size());
-    policy_.decide_all(questions_, decisions_.data());
+    decider_->decide_all(questions_, decisions_.data());
     for (std::size_t i = 0; i < asked_.size(); ++i) {
         if (!is_expanded(asked_[i])) decided(asked_[i], questions_.applicable(i), decisions_[i]);
     }
 }
 
 void PolicyGraph::decided(StateId id, std::span<const ActionId> applicable, ActionId decision) {
-    if (policy_.is_unfiltered() &&
-        !std::binary_search(applicable.begin(), applicable.end(), decision)) {
-        return nodes_->publish(id, {Ending::inapplicable, decision, {}, true}, own_);
+    if (is_unfiltered_ && !std::binary_search(applicable.begin(), applicable.end(), decision)) {
+        return nodes_->publish(id, {RunEnd::inapplicable, decision, {}, true}, own_);
     }
     check_decision(decision, state(id), task_.words(), applicable);
     take(id, decision);
@@ -91,7 +96,7 @@ void PolicyGraph::take(StateId id, ActionId action) {
     for (std::size_t i = 0; i < count; ++i) outcomes[i] = add(expansion_.words.data() + i * width);
     block_ += count;
     block_left_ -= count;
-    nodes_->publish(id, {Ending::none, action, {outcomes, count}, !is_forced(action)}, own_);
+    nodes_->publish(id, {RunEnd::none, action, {outcomes, count}, !is_forced(action)}, own_);
 }
 
 // Room for so many outcomes; it is taken when block_ moves on.
@@ -103,11 +108,11 @@ StateId* PolicyGraph::room_for(std::size_t count) {
     return block_;
 }
 
-double PolicyGraph::distance_to_fail(StateId id) {
+double PolicyGraph::distance(StateId id) {
     std::atomic<double>& known = node(id).distance;
     double distance = known.load(std::memory_order_relaxed);
     if (!std::isnan(distance)) return distance;
-    distance = stepper_->distance_to_fail(state(id));
+    distance = guide_ ? guide_->distance(state(id)) : stepper_->distance_to_fail(state(id));
     known.store(distance, std::memory_order_relaxed);
     return distance;
 }

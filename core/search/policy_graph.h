@@ -9,8 +9,8 @@
   A PolicyGraph belongs to one thread. Several may share their nodes (graph_nodes.h): then each
   state is expanded once, by whoever comes first.
 
-  Ending says how a run that comes to an expanded state ends there, if it does. Where silent actions
-  alone are applicable the step is forced: the decision is the action of ForcedTask, and the
+  ending() says how a run that comes to an expanded state ends there, if it does. Where silent
+  actions alone are applicable the step is forced: the decision is the action of ForcedTask, and the
   outcomes are those of all silent actions.
 */
 #pragma once
@@ -20,14 +20,17 @@
 #include "policy/policy.h"
 #include "search/graph_nodes.h"
 #include "task/forced_task.h"
+#include "task/guidance.h"
 
 namespace surefoot {
 
 class PolicyGraph {
 public:
-    // With nodes of its own, for one thread, or with those of others.
-    PolicyGraph(const Task& task, Policy& policy);
-    PolicyGraph(const Task& task, Policy& policy, std::shared_ptr<GraphNodes> nodes);
+    // With nodes of its own, for one thread, or with those of others. Graphs that share nodes have
+    // the same guidance, which must stay; without one distances are those to fail.
+    PolicyGraph(const Task& task, const Policy& policy, const Guidance* guidance = nullptr);
+    PolicyGraph(const Task& task, const Policy& policy, std::shared_ptr<GraphNodes> nodes,
+                const Guidance* guidance = nullptr);
 
     const Task& task() const { return task_; }
     const std::shared_ptr<GraphNodes>& nodes() const { return nodes_; }
@@ -54,14 +57,14 @@ public:
     bool is_expanded(StateId id) const { return node(id).is_expanded(); }
 
     // Of expanded states; others have no outcomes.
-    Ending ending(StateId id) const { return node(id).ending; }
+    RunEnd ending(StateId id) const { return node(id).ending; }
     ActionId action(StateId id) const { return node(id).action; }
     std::span<const StateId> outcomes(StateId id) const {
         return {node(id).outcomes, node(id).count};
     }
 
     // Computed when first asked for.
-    double distance_to_fail(StateId id);
+    double distance(StateId id);
 
     bool is_forced(ActionId action) const { return forced_ && forced_->forced() == action; }
 
@@ -79,16 +82,18 @@ private:
     void decided(StateId id, std::span<const ActionId> applicable, ActionId decision);
     void take(StateId id, ActionId action);
     ActionId silent_action(const Word* state, const Word* outcome);
-    void end(StateId id, Ending ending) {
+    void end(StateId id, RunEnd ending) {
         nodes_->publish(id, {ending, ActionId{0}, {}, false}, own_);
     }
     StateId* room_for(std::size_t count);
 
     const Task& task_;
-    Policy& policy_;
+    bool is_unfiltered_;
+    std::unique_ptr<Decider> decider_;
     std::optional<ForcedTask> forced_;
     std::unique_ptr<Stepper> plain_;    // of the task as it is
     std::unique_ptr<Stepper> stepper_;  // with forced steps
+    std::optional<Guide> guide_;
     std::shared_ptr<GraphNodes> nodes_;
     GraphNodes::Own own_;
     StateId* block_ = nullptr;  // where the next outcomes go

@@ -108,6 +108,17 @@ struct FirstFail {
     }
 };
 
+// The run that goes through these states of the graph.
+FailingRun run_through(PolicyGraph& graph, const std::vector<StateId>& path) {
+    FailingRun run;
+    for (std::size_t i = 0; i < path.size(); ++i) {
+        const Word* const state = graph.state(path[i]);
+        run.states.insert(run.states.end(), state, state + graph.task().words());
+        if (i + 1 < path.size()) run.actions.push_back(graph.action_to(path[i], path[i + 1]));
+    }
+    return run;
+}
+
 }  // namespace
 
 CanFailResult can_fail(PolicyGraph& graph, const std::vector<Word>& states, Budget& budget) {
@@ -133,6 +144,8 @@ CanFailResult can_fail(PolicyGraph& graph, const std::vector<Word>& states, Budg
                                  : is_open[id] ? CanFail::unknown
                                                : CanFail::no);
     }
+    result.states = graph.size();
+    result.bytes = graph.bytes();
     return result;
 }
 
@@ -148,11 +161,13 @@ NearestFail nearest_fail(PolicyGraph& graph, const std::vector<Word>& states, Bu
     if (result.stopped != StopReason::none || visit.found >= queue.size() ||
         graph.kind(queue[visit.found]) != StateKind::fail)
         return result;
+    std::vector<StateId> path;
     for (std::size_t at = visit.found;; at = parents[at]) {
-        result.path.push_back(queue[at]);
+        path.push_back(queue[at]);
         if (at < starts) break;
     }
-    std::reverse(result.path.begin(), result.path.end());
+    std::reverse(path.begin(), path.end());
+    result.run = run_through(graph, path);
     return result;
 }
 

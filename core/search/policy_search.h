@@ -14,6 +14,7 @@
 #pragma once
 
 #include "base/budget.h"
+#include "base/failing_run.h"
 #include "search/policy_graph.h"
 
 namespace surefoot {
@@ -22,13 +23,15 @@ enum class CanFail : std::uint8_t { no, yes, unknown };
 
 struct CanFailResult {
     std::vector<CanFail> answers;  // one for each state asked about
+    std::uint64_t states = 0;      // of the graph, and its memory
+    std::uint64_t bytes = 0;
     StopReason stopped = StopReason::none;
 };
 
 CanFailResult can_fail(PolicyGraph& graph, const std::vector<Word>& states, Budget& budget);
 
 struct NearestFail {
-    std::vector<StateId> path;  // empty: no run fails, or the budget ended
+    std::optional<FailingRun> run;  // none: no run fails, or the budget ended
     StopReason stopped = StopReason::none;
 };
 

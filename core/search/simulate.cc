@@ -8,8 +8,12 @@ namespace {
 
 class Walker {
 public:
-    Walker(const Task& task, Policy& policy, Random& random)
-        : task_(task), policy_(policy), random_(random), stepper_(task.stepper()) {}
+    Walker(const Task& task, const Policy& policy, Random& random)
+        : task_(task),
+          is_unfiltered_(policy.is_unfiltered()),
+          decider_(policy.decider()),
+          random_(random),
+          stepper_(task.stepper()) {}
 
     // Take one step from the last state of `run`; false if the run has ended, or has to because it
     // `is_last`.
@@ -18,17 +22,17 @@ public:
                       run.states.end());
         const StateKind kind = stepper_->look(state_.data(), actions_);
         if (kind != StateKind::open) {
-            run.result = kind == StateKind::fail ? RunResult::fail : RunResult::goal;
+            run.end = kind == StateKind::fail ? RunEnd::fail : RunEnd::goal;
             return false;
         }
         if (actions_.empty()) {
-            run.result = RunResult::dead_end;
+            run.end = RunEnd::dead_end;
             return false;
         }
         if (is_last) return false;
         const ActionId action = decide();
         if (!std::binary_search(actions_.begin(), actions_.end(), action)) {
-            run.result = RunResult::inapplicable;
+            run.end = RunEnd::inapplicable;
             run.inapplicable = index(action);
             return false;
         }
@@ -51,13 +55,14 @@ private:
         while (count < actions_.size() && index(actions_[count]) < task_.first_silent()) ++count;
         if (count == 0) return actions_[random_.below(actions_.size())];
         const auto choices = std::span(actions_).first(count);
-        const ActionId action = policy_.decide(state_.data(), task_.words(), choices);
-        if (!policy_.is_unfiltered()) check_decision(action, state_.data(), task_.words(), choices);
+        const ActionId action = decider_->decide(state_.data(), task_.words(), choices);
+        if (!is_unfiltered_) check_decision(action, state_.data(), task_.words(), choices);
         return action;
     }
 
     const Task& task_;
-    Policy& policy_;
+    bool is_unfiltered_;
+    std::unique_ptr<Decider> decider_;
     Random& random_;
     std::unique_ptr<Stepper> stepper_;
     std::vector<Word> state_;
@@ -67,7 +72,7 @@ private:
 
 }  // namespace
 
-Run simulate(const Task& task, const Word* start, Policy& policy, std::uint64_t max_steps,
+Run simulate(const Task& task, const Word* start, const Policy& policy, std::uint64_t max_steps,
              Random& random, Budget& budget) {
     Run run;
     run.states.assign(start, start + task.words());

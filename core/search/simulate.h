@@ -8,24 +8,25 @@
 */
 #pragma once
 
+#include <optional>
+
 #include "base/budget.h"
 #include "base/random.h"
+#include "base/run_end.h"
 #include "policy/policy.h"
 #include "task/task.h"
 
 namespace surefoot {
 
-enum class RunResult : std::uint8_t { fail, goal, dead_end, inapplicable, cut };
-
 struct Run {
     std::vector<Word> states;  // one more than actions
     std::vector<std::uint32_t> actions;
-    RunResult result = RunResult::cut;
-    std::int64_t inapplicable = -1;  // the action that was decided for and is not applicable
+    RunEnd end = RunEnd::cut;
+    std::optional<std::uint32_t> inapplicable;  // what was decided for, if not applicable
     StopReason stopped = StopReason::none;
 };
 
-Run simulate(const Task& task, const Word* start, Policy& policy, std::uint64_t max_steps,
+Run simulate(const Task& task, const Word* start, const Policy& policy, std::uint64_t max_steps,
              Random& random, Budget& budget);
 
 }  // namespace surefoot

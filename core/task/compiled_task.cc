@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <limits>
 #include <numeric>
 
@@ -38,8 +39,11 @@ void check_nodes(const Pool& pool, const TaskSpec& spec) {
     for (const EdgeSpec& edge : spec.edges) {
         if (edge.action >= spec.num_actions) throw std::invalid_argument("no such action");
         check(edge.guard);
+        check(edge.cost);
         for (const OutcomeSpec& outcome : edge.outcomes) {
             for (NodeId node : outcome.probabilities) check(node);
+            if (!(outcome.weight >= 0) || std::isinf(outcome.weight))
+                throw std::invalid_argument("a weight is negative or not finite");
             for (const AssignmentSpec& a : outcome.assignments) {
                 for (NodeId node : {a.position, a.value, a.lower, a.upper}) check(node);
                 const bool is_interval = a.value == kNoNode;
@@ -96,15 +100,17 @@ void CompiledTask::add_edges(const TaskSpec& spec) {
     std::vector<NodeId> conditions{spec.fail, spec.goal};
     for (std::size_t number : order) {
         const EdgeSpec& from = spec.edges[number];
-        Edge edge{ActionId{from.action}, static_cast<std::int64_t>(number), {}};
+        Edge edge{
+            ActionId{from.action}, static_cast<std::int64_t>(number), {}, condition(from.cost)};
         for (const OutcomeSpec& outcome : from.outcomes) {
             std::optional<Program> probabilities;
             if (!outcome.probabilities.empty()) {
                 probabilities.emplace(pool_, outcome.probabilities, constants_);
                 num_registers_ = std::max(num_registers_, probabilities->num_registers());
             }
-            edge.outcomes.push_back(
-                {std::move(probabilities), Effect(pool_, outcome.assignments, constants_, edits_)});
+            edge.outcomes.push_back({std::move(probabilities),
+                                     Effect(pool_, outcome.assignments, constants_, edits_),
+                                     outcome.weight});
             num_registers_ = std::max(num_registers_, edge.outcomes.back().effect.num_registers());
         }
         edges_.push_back(std::move(edge));
@@ -214,6 +220,15 @@ public:
             state, first_edge(action), [&](ActionId other) { return other != action; },
             [&](std::size_t edge) { add_outcomes(state, edge, expansion); });
         close_choice(expansion);
+    }
+
+    void expand_weighted(const Word* state, WeightedExpansion& expansion) override {
+        expansion.clear();
+        index_.find(state, candidates_.data());
+        expansion.kind = kind_of_candidates(state);
+        if (expansion.kind != StateKind::open) return;
+        for_each_enabled(
+            state, [&](std::size_t edge) { add_weighted(state, task_.edges_[edge], expansion); });
     }
 
     double distance_to_fail(const Word* state) override {
@@ -362,6 +377,39 @@ private:
             const EffectError error = outcome.effect.apply(state, memory_, words);
             if (error.kind != nullptr) fail(state, edge.number, error);
         }
+    }
+
+    // One choice for one edge.
+    void add_weighted(const Word* state, const Edge& edge, WeightedExpansion& expansion) {
+        const auto begin = static_cast<std::uint32_t>(expansion.weights.size());
+        for (const auto& outcome : edge.outcomes) {
+            if (!is_possible(state, edge, outcome)) continue;
+            const double weight = weight_of(outcome);
+            const EffectError error = outcome.effect.apply(state, memory_, expansion.words);
+            if (error.kind != nullptr) fail(state, edge.number, error);
+            // The values of an interval are equally likely.
+            const std::size_t end = expansion.words.size() / width_;
+            const auto share = static_cast<double>(end - expansion.weights.size());
+            expansion.weights.resize(end, weight / share);
+        }
+        if (expansion.weights.size() == begin) return;
+        merge_duplicates(expansion, begin, width_);
+        const auto end = static_cast<std::uint32_t>(expansion.weights.size());
+        expansion.choices.push_back({edge.action, begin, end});
+        expansion.costs.push_back(
+            edge.cost ? as_real(run(*edge.cost, state, edge.number)[edge.cost->result(0)]) : 1.0);
+    }
+
+    // The weight of an outcome that is_possible has just looked at. What is possible stays so,
+    // even where the product is too small for a double.
+    double weight_of(const CompiledTask::Outcome& outcome) {
+        const std::int64_t* const registers = memory_.registers.base();
+        double weight = outcome.weight;
+        const std::size_t factors =
+            outcome.probabilities ? outcome.probabilities->num_results() : 0;
+        for (std::size_t i = 0; i < factors; ++i)
+            weight *= as_real(registers[outcome.probabilities->result(i)]);
+        return std::max(weight, std::numeric_limits<double>::min());
     }
 
     bool has_choice(const Expansion& expansion) const {

@@ -18,12 +18,14 @@ struct OutcomeSpec {
     std::vector<NodeId>
         probabilities;  // those not known to be positive; the outcome is possible where all are
     std::vector<AssignmentSpec> assignments;
+    double weight = 1;  // the constant factor of the probability; 0 only if too small to tell
 };
 
 struct EdgeSpec {
     std::uint32_t action = 0;
     NodeId guard = kNoNode;
     std::vector<OutcomeSpec> outcomes;
+    NodeId cost = kNoNode;  // real; kNoNode: 1
 };
 
 struct TaskSpec {
@@ -77,12 +79,14 @@ private:
     struct Outcome {
         std::optional<Program> probabilities;
         Effect effect;
+        double weight;
     };
 
     struct Edge {
         ActionId action;
         std::int64_t number;  // in the spec
         std::vector<Outcome> outcomes;
+        std::optional<Program> cost;
     };
 
     // What most steps need of an edge, close together in memory.

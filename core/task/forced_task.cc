@@ -42,6 +42,21 @@ public:
         expand(state, expansion);
     }
 
+    // Every silent edge stays a choice of its own: the environment picks one.
+    void expand_weighted(const Word* state, WeightedExpansion& expansion) override {
+        stepper_->expand_weighted(state, expansion);
+        auto& choices = expansion.choices;
+        if (choices.empty()) return;
+        if (choices.front().action >= forced_) {
+            for (Choice& choice : choices) choice.action = forced_;
+            return;
+        }
+        while (choices.back().action >= forced_) choices.pop_back();
+        expansion.costs.resize(choices.size());
+        expansion.weights.resize(choices.back().end);
+        expansion.words.shrink(choices.back().end * width_);
+    }
+
     double distance_to_fail(const Word* state) override {
         return stepper_->distance_to_fail(state);
     }

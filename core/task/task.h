@@ -6,6 +6,9 @@
   action, its outcomes as a set. All outcomes of an expansion stand in one vector of words, one
   after the other.
 
+  A WeightedExpansion also has the cost of every choice and the weight of every outcome. Steppers
+  fill it on a path of its own: who does not ask for costs and weights does not pay for them.
+
   ModelError is an error of the model met while stepping: an update out of range, a division by
   zero. It names the edge and the state.
 */
@@ -39,6 +42,20 @@ struct Expansion {
         kind = StateKind::open;
         choices.clear();
         words.clear();
+    }
+};
+
+// One choice per enabled edge: edges of one action stand next to each other, and the environment
+// picks one of them. Equal outcomes of an edge are one, with the sum of their weights. The
+// probability of an outcome is its weight divided by the sum of the choice's.
+struct WeightedExpansion : Expansion {
+    std::vector<double> costs;    // by choice
+    std::vector<double> weights;  // by outcome; positive
+
+    void clear() {
+        Expansion::clear();
+        costs.clear();
+        weights.clear();
     }
 };
 
@@ -93,6 +110,10 @@ public:
     // applicable.
     virtual void outcomes(const Word* state, ActionId action, Expansion& expansion) = 0;
 
+    // Put the kind and, unless the state is fail or goal, all choices with their costs and weights
+    // into `expansion`. Throws std::logic_error where the task knows none.
+    virtual void expand_weighted(const Word* state, WeightedExpansion& expansion);
+
     // How far the state is from fail: 0 if it fails, infinite without fail condition. Where only
     // the fail condition is known, 1 for all others.
     virtual double distance_to_fail(const Word* state) { return is_fail(state) ? 0 : 1; }
@@ -122,5 +143,11 @@ public:
 
 // Remove duplicates among the states from word `begin` on; the first of equals stays where it is.
 void remove_duplicates(WordBuffer& words, std::size_t begin, std::size_t words_per_state);
+
+// Make equal outcomes from outcome `begin` on one, with the sum of their weights.
+void merge_duplicates(WeightedExpansion& expansion, std::size_t begin, std::size_t words_per_state);
+
+// Every choice costs 1 and its outcomes are equally likely: for tasks that do not say.
+void expand_uniformly(Stepper& stepper, const Word* state, WeightedExpansion& expansion);
 
 }  // namespace surefoot

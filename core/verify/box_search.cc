@@ -44,8 +44,8 @@ struct Frame {
 
 class BoxSearch {
 public:
-    BoxSearch(BoxTask& task, ScoredPolicy& policy, BoxScores& scores, const BoxOptions& options,
-              Budget& budget)
+    BoxSearch(BoxTask& task, const ScoredPolicy& policy, BoxScores& scores,
+              const BoxOptions& options, Budget& budget)
         : task_(task),
           options_(options),
           budget_(budget),
@@ -626,7 +626,7 @@ bool BoxSearch::cut_before(std::uint32_t element) {
 
 }  // namespace
 
-BoxResult verify_boxes(BoxTask& task, ScoredPolicy& policy, BoxScores& scores,
+BoxResult verify_boxes(BoxTask& task, const ScoredPolicy& policy, BoxScores& scores,
                        const BoxOptions& options, Budget& budget) {
     return BoxSearch(task, policy, scores, options, budget).run();
 }

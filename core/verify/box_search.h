@@ -49,7 +49,7 @@ struct BoxResult {
 };
 
 // Throws ModelError and PolicyError if a run comes to one.
-BoxResult verify_boxes(BoxTask& task, ScoredPolicy& policy, BoxScores& scores,
+BoxResult verify_boxes(BoxTask& task, const ScoredPolicy& policy, BoxScores& scores,
                        const BoxOptions& options, Budget& budget);
 
 }  // namespace surefoot

@@ -2,9 +2,10 @@
 
 namespace surefoot {
 
-BoxSteps::BoxSteps(BoxTask& task, ScoredPolicy& policy, BoxScores& scores)
+BoxSteps::BoxSteps(BoxTask& task, const ScoredPolicy& policy, BoxScores& scores)
     : task_(task),
       policy_(policy),
+      decider_(policy.decider()),
       scores_(scores),
       num_variables_(task.layout().num_variables()),
       first_silent_(static_cast<std::uint32_t>(task.task().first_silent())),
@@ -257,7 +258,7 @@ std::optional<ActionId> BoxSteps::decide(const Word* state) {
     if (applicable_.empty()) return std::nullopt;
     ActionId action = applicable_.front();
     if (action != forced_task_.forced()) {
-        action = policy_.decide(state, words, applicable_);
+        action = decider_->decide(state, words, applicable_);
         const bool can =
             std::find(applicable_.begin(), applicable_.end(), action) != applicable_.end();
         if (!can && policy_.is_unfiltered()) return std::nullopt;

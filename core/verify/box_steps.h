@@ -25,7 +25,7 @@ struct BoxImage {
 
 class BoxSteps {
 public:
-    BoxSteps(BoxTask& task, ScoredPolicy& policy, BoxScores& scores);
+    BoxSteps(BoxTask& task, const ScoredPolicy& policy, BoxScores& scores);
 
     // Look at a box in which none but `edges` may be enabled, and which neither fails nor is all
     // goal. `raises`: conditions looked at before may be errors there.
@@ -74,7 +74,8 @@ private:
     std::optional<Cut> split_by_scores();
 
     BoxTask& task_;
-    ScoredPolicy& policy_;
+    const ScoredPolicy& policy_;
+    std::unique_ptr<Decider> decider_;
     BoxScores& scores_;
     std::size_t num_variables_;
     std::uint32_t first_silent_;

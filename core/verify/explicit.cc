@@ -165,8 +165,10 @@ private:
 // Expands states: belongs to one thread.
 class Expander {
 public:
-    Expander(const Task& task, Policy& policy, const ReachedStates& reached, bool is_one_enough)
-        : policy_(policy),
+    Expander(const Task& task, const Policy& policy, const ReachedStates& reached,
+             bool is_one_enough)
+        : is_unfiltered_(policy.is_unfiltered()),
+          decider_(policy.decider()),
           reached_(reached),
           width_(task.words()),
           is_one_enough_(is_one_enough),
@@ -220,12 +222,12 @@ private:
     void decide() {
         if (asked_.empty()) return;
         decisions_.resize(asked_.size());
-        policy_.decide_all(questions_, decisions_.data());
+        decider_->decide_all(questions_, decisions_.data());
         for (std::size_t i = 0; i < asked_.size(); ++i) {
             const auto applicable = questions_.applicable(i);
             const bool is_possible =
                 std::binary_search(applicable.begin(), applicable.end(), decisions_[i]);
-            if (!is_possible && policy_.is_unfiltered()) continue;  // the run ends here
+            if (!is_possible && is_unfiltered_) continue;  // the run ends here
             if (!is_possible)
                 check_decision(decisions_[i], questions_.state(i), width_, applicable);
             take(asked_[i], decisions_[i]);
@@ -240,7 +242,8 @@ private:
             outcomes_.add(expansion_.words.data() + at, width_, place);
     }
 
-    Policy& policy_;
+    bool is_unfiltered_;
+    std::unique_ptr<Decider> decider_;
     const ReachedStates& reached_;
     std::size_t width_;
     bool is_one_enough_;
@@ -259,7 +262,7 @@ private:
 
 class Search {
 public:
-    Search(const Task& task, Policy& policy, std::uint64_t workers, std::uint64_t max_runs,
+    Search(const Task& task, const Policy& policy, std::uint64_t workers, std::uint64_t max_runs,
            Budget& budget, ReachedStates& reached)
         : max_runs_(max_runs),
           task_(task),
@@ -269,9 +272,7 @@ public:
           part_size_(task.is_slow() ? kPartIfSlow : kPart),
           crew_(workers) {
         for (std::uint64_t w = 0; w < workers; ++w) {
-            policies_.push_back(policy.fork());
-            expanders_.push_back(
-                std::make_unique<Expander>(task, *policies_.back(), reached, max_runs == 1));
+            expanders_.push_back(std::make_unique<Expander>(task, policy, reached, max_runs == 1));
         }
     }
 
@@ -431,11 +432,10 @@ private:
     std::uint64_t max_runs_;
     std::vector<Place> fails_;
     const Task& task_;
-    Policy& policy_;
+    const Policy& policy_;
     Budget& budget_;
     ReachedStates& reached_;
     std::uint64_t part_size_;
-    std::vector<std::unique_ptr<Policy>> policies_;
     std::vector<std::unique_ptr<Expander>> expanders_;
     std::vector<Part> parts_;
     std::uint64_t block_parts_ = 16;
@@ -449,7 +449,7 @@ private:
 
 }  // namespace
 
-ExplicitResult verify_explicit(const Task& task, Policy& policy, const StartSource& starts,
+ExplicitResult verify_explicit(const Task& task, const Policy& policy, const StartSource& starts,
                                std::uint64_t workers, std::uint64_t max_runs, Budget& budget,
                                ReachedStates& reached) {
     if (task.is_slow() || policy.is_slow()) budget.look_always();

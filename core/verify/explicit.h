@@ -21,6 +21,7 @@
 
 #include "base/budget.h"
 #include "base/chunked_vector.h"
+#include "base/failing_run.h"
 #include "policy/policy.h"
 #include "search/explore.h"
 #include "search/state_store.h"
@@ -84,11 +85,6 @@ private:
     std::vector<Shard> shards_;
 };
 
-struct FailingRun {
-    std::vector<Word> states;  // one after the other
-    std::vector<ActionId> actions;
-};
-
 struct ExplicitResult {
     std::vector<FailingRun> runs;  // to different states, the shortest first
     std::uint64_t starts = 0;
@@ -99,7 +95,7 @@ struct ExplicitResult {
 };
 
 // Throws ModelError and PolicyError. `reached` must be empty.
-ExplicitResult verify_explicit(const Task& task, Policy& policy, const StartSource& starts,
+ExplicitResult verify_explicit(const Task& task, const Policy& policy, const StartSource& starts,
                                std::uint64_t workers, std::uint64_t max_runs, Budget& budget,
                                ReachedStates& reached);
 

@@ -7,9 +7,10 @@ first used: asking for the version loads nothing.
 from __future__ import annotations
 
 import sys
-from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from surefoot.lazy import getter, module_of
 
 if TYPE_CHECKING:
     from surefoot.campaign import Campaign, debug, read_campaign, resume
@@ -53,10 +54,7 @@ if TYPE_CHECKING:
     from surefoot.policies.models import Corrected, Network, Rules, Trees
     from surefoot.policies.shield import shield
     from surefoot.policies.writing import write_policy
-    from surefoot.repair import repair
-    from surefoot.replay import replay
-    from surefoot.report import write_report
-    from surefoot.results import (
+    from surefoot.records import (
         Answer,
         Bug,
         Checkpoint,
@@ -74,6 +72,9 @@ if TYPE_CHECKING:
         TrainResult,
         VerifyResult,
     )
+    from surefoot.repair import repair
+    from surefoot.replay import replay
+    from surefoot.report import write_report
     from surefoot.simulate import simulate
     from surefoot.tasks import load_task
     from surefoot.tasks.description import Description
@@ -95,7 +96,7 @@ if TYPE_CHECKING:
     from surefoot.train.distilling import distill
     from surefoot.verify import verify
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Answer",
@@ -221,7 +222,7 @@ _NAMES_OF = {
     "repair": ("repair",),
     "replay": ("replay",),
     "report": ("write_report",),
-    "results": (
+    "records": (
         *("Answer", "Bug", "Checkpoint", "DebugResult", "Deviations", "DistillResult"),
         *("EvaluateResult", "RepairResult", "VerifyResult"),
         *("ExploreResult", "Fault", "FaultsResult", "FuzzResult", "Run", "SimulateResult"),
@@ -241,15 +242,8 @@ _NAMES_OF = {
     "train.distilling": ("distill",),
     "verify": ("verify",),
 }
-_MODULE_OF = {name: module for module, names in _NAMES_OF.items() for name in names}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _MODULE_OF:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
-    globals()[name] = value
-    return value
+_MODULE_OF = module_of(_NAMES_OF)
+__getattr__ = getter(__name__, _MODULE_OF)
 
 
 def __dir__() -> list[str]:
@@ -259,7 +253,7 @@ def __dir__() -> list[str]:
 class _Package(ModuleType):
     """Keeps ``surefoot.explore`` the function: importing the module would put it in its place."""
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         is_hidden = isinstance(value, ModuleType) and name in _MODULE_OF
         super().__setattr__(name, getattr(value, name) if is_hidden else value)
 

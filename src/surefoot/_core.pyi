@@ -1,7 +1,8 @@
 """The engine of Surefoot. Private: use the surefoot package."""
 
 from collections.abc import Callable, Sequence
-from typing import Annotated
+import enum
+from typing import Annotated, Literal
 
 import numpy
 from numpy.typing import NDArray
@@ -17,10 +18,37 @@ ERRORS: dict = ...
 
 OPS: dict = ...
 
-def constant_value(nodes: Sequence[tuple[int, int, int, int, int, int]]) -> object:
+def constant_value(nodes: Sequence[tuple[int, int, int, int, int, int]]) -> bool | int | float:
     """
     Return the value of an expression without variables; its root is the last node.
     """
+
+class StateKind(enum.IntEnum):
+    """Fail is tested before goal."""
+
+    open = 0
+
+    fail = 1
+
+    goal = 2
+
+class WeightedChoice:
+    """What an enabled edge may do."""
+
+    @property
+    def action(self) -> int: ...
+
+    @property
+    def cost(self) -> float: ...
+
+    @property
+    def weights(self) -> list[float]:
+        """
+        By outcome; an outcome's probability is its weight divided by their sum.
+        """
+
+    @property
+    def outcomes(self) -> list[bytes]: ...
 
 class Task:
     """A task as the searches see it. States are bytes."""
@@ -36,8 +64,13 @@ class Task:
     def applicable(self, state: bytes) -> list[int]:
         """Return the applicable actions, ascending."""
 
-    def outcomes(self, state: bytes, action: int) -> list:
+    def outcomes(self, state: bytes, action: int) -> list[bytes]:
         """Return the outcomes of an action, without duplicates."""
+
+    def expand_weighted(self, state: bytes) -> list[WeightedChoice]:
+        """
+        Return a choice for each enabled edge, by action; none in fail and goal states.
+        """
 
     def enabled_edges(self, state: bytes) -> list[int]:
         """Return the numbers of the enabled edges, ascending."""
@@ -45,13 +78,24 @@ class Task:
     def is_fail(self, state: bytes) -> bool:
         """Return whether the fail condition holds."""
 
-    def kind(self, state: bytes) -> int:
-        """Return 0 for an open state, 1 for fail, 2 for goal."""
+    def kind(self, state: bytes) -> StateKind:
+        """Return whether the state fails, is a goal, or is open."""
+
+class Starts:
+    """Start states, as far as it went."""
+
+    @property
+    def states(self) -> bytes:
+        """Packed, one after the other."""
+
+    @property
+    def stopped(self) -> Literal['', 'seconds', 'memory', 'states', 'interrupted', 'model-error']:
+        """What ran out, or why it ended early; empty if nothing did."""
 
 class CompiledTask(Task):
     """A declarative task, compiled."""
 
-    def __init__(self, *, variables: Sequence[tuple[int, int, int, bool]], scratch_start: Sequence[int], nodes: Sequence[tuple[int, int, int, int, int, int]], num_actions: int, first_silent: int, edges: Sequence[tuple[int, int, Sequence[tuple[Sequence[int], Sequence[tuple[int, int, int, int, int, int, int]]]]]], fail: int, goal: int, start: int, distance: int) -> None: ...
+    def __init__(self, *, variables: Sequence[tuple[int, int, int, bool]], scratch_start: Sequence[int], nodes: Sequence[tuple[int, int, int, int, int, int]], num_actions: int, first_silent: int, edges: Sequence[tuple[int, int, Sequence[tuple[Sequence[int], Sequence[tuple[int, int, int, int, int, int, int]], float]], int]], fail: int, goal: int, start: int, distance: int) -> None: ...
 
     @property
     def residuals(self) -> int:
@@ -60,10 +104,10 @@ class CompiledTask(Task):
     def pack(self, values: Sequence[int]) -> bytes:
         """Return the packed state; reals are given as bit patterns."""
 
-    def unpack(self, state: bytes) -> tuple:
+    def unpack(self, state: bytes) -> tuple[bool | int | float, ...]:
         """Return the values of a packed state."""
 
-    def columns(self, states: bytes) -> list:
+    def columns(self, states: bytes) -> list[list[bool | int | float]]:
         """
         Return the values of packed states that stand one after the other, a list for each variable.
         """
@@ -82,20 +126,24 @@ class CompiledTask(Task):
     def has_finite_starts(self) -> bool:
         """Return whether the start condition leaves no real variable a choice."""
 
-    def count_starts(self, *, max_seconds: float) -> object:
+    def count_starts(self, *, max_seconds: float) -> int | None:
         """
         Return how many states satisfy the start condition, counted without listing them; None if that is not possible.
         """
 
-    def list_starts(self, *, max_states: int, max_seconds: float) -> tuple:
-        """
-        Return the states of the start condition one after the other, and what ran out before these were all (: nothing).
-        """
+    def list_starts(self, *, max_states: int, max_seconds: float) -> Starts:
+        """Return the states of the start condition."""
 
-    def sample_starts(self, *, count: int, seed: int, max_seconds: float, max_tries: int) -> tuple:
-        """
-        Return start states drawn uniformly, and why drawing stopped early if it did.
-        """
+    def sample_starts(self, *, count: int, seed: int, max_seconds: float, max_tries: int) -> Starts:
+        """Return start states drawn uniformly."""
+
+class Guidance:
+    """How far states are from what somebody looks for."""
+
+    def __init__(self, task: CompiledTask, nodes: Sequence[tuple[int, int, int, int, int, int]], root: int) -> None: ...
+
+    def distance(self, task: CompiledTask, state: bytes) -> float:
+        """Return the value of the expression in a packed state of the task."""
 
 class PythonTask(Task):
     """A task defined by Python callables over state numbers."""
@@ -151,6 +199,9 @@ class RandomPolicy(Policy):
 
     def __init__(self, seed: int) -> None: ...
 
+    @property
+    def seed(self) -> int: ...
+
 class TablePolicy(Policy):
     """Takes the action that a table says."""
 
@@ -174,37 +225,160 @@ class ScoredPolicy(Policy):
     def scores(self, task: Task, state: bytes) -> list[float]:
         """Return the scores of all outputs."""
 
-def explore_states(task: Task, states: bytes, *, max_seconds: float, max_bytes: int, max_states: int, progress: object | None) -> dict:
+class RunEnd(enum.Enum):
+    """How a run ended; none: it goes on."""
+
+    none = 0
+
+    fail = 1
+
+    goal = 2
+
+    dead_end = 3
+
+    cycle = 4
+
+    inapplicable = 5
+
+    cut = 6
+
+class ExploreCounts:
+    """What is reachable."""
+
+    @property
+    def states(self) -> int: ...
+
+    @property
+    def starts(self) -> int: ...
+
+    @property
+    def expanded(self) -> int: ...
+
+    @property
+    def pairs(self) -> int:
+        """Of a state and an applicable action."""
+
+    @property
+    def outcomes(self) -> int: ...
+
+    @property
+    def fail(self) -> int: ...
+
+    @property
+    def goal(self) -> int: ...
+
+    @property
+    def dead_ends(self) -> int: ...
+
+    @property
+    def depth(self) -> int: ...
+
+    @property
+    def bytes(self) -> int: ...
+
+    @property
+    def seconds(self) -> float: ...
+
+    @property
+    def stopped(self) -> Literal['', 'seconds', 'memory', 'states', 'interrupted', 'model-error']:
+        """What ran out, or why it ended early; empty if nothing did."""
+
+    @property
+    def starts_complete(self) -> bool: ...
+
+class Run:
+    """A simulated run."""
+
+    @property
+    def states(self) -> bytes:
+        """Packed, one after the other."""
+
+    @property
+    def actions(self) -> list[int]: ...
+
+    @property
+    def end(self) -> RunEnd: ...
+
+    @property
+    def inapplicable(self) -> int | None:
+        """The action that was decided for and is not applicable."""
+
+    @property
+    def stopped(self) -> Literal['', 'seconds', 'memory', 'states', 'interrupted', 'model-error']:
+        """What ran out, or why it ended early; empty if nothing did."""
+
+class FailingRun:
+    """A run that fails."""
+
+    @property
+    def states(self) -> bytes:
+        """Packed, one after the other."""
+
+    @property
+    def actions(self) -> list[int]: ...
+
+class CanFail(enum.Enum):
+    """Whether a run may fail."""
+
+    no = 0
+
+    yes = 1
+
+    unknown = 2
+
+class CanFailResult:
+    """From which states runs may fail."""
+
+    @property
+    def answers(self) -> bytes:
+        """A value of CanFail for each state asked about."""
+
+    @property
+    def states(self) -> int:
+        """How many were looked at."""
+
+    @property
+    def bytes(self) -> int: ...
+
+    @property
+    def stopped(self) -> Literal['', 'seconds', 'memory', 'states', 'interrupted', 'model-error']:
+        """What ran out, or why it ended early; empty if nothing did."""
+
+class NearestFail:
+    """A shortest failing run, if there is one."""
+
+    @property
+    def run(self) -> FailingRun | None: ...
+
+    @property
+    def stopped(self) -> Literal['', 'seconds', 'memory', 'states', 'interrupted', 'model-error']:
+        """What ran out, or why it ended early; empty if nothing did."""
+
+def explore_states(task: Task, states: bytes, *, max_seconds: float, max_bytes: int, max_states: int, progress: object | None) -> ExploreCounts:
     """
     Return the counts of everything reachable from the given packed states.
     """
 
-def explore_starts(task: CompiledTask, *, max_seconds: float, max_bytes: int, max_states: int, progress: object | None) -> dict:
+def explore_starts(task: CompiledTask, *, max_seconds: float, max_bytes: int, max_states: int, progress: object | None) -> ExploreCounts:
     """
     Return the counts of everything reachable from the states of the start condition.
     """
 
-def simulate(task: Task, start: bytes, *, policy: Policy, max_steps: int, seed: int, run: int, max_seconds: float, max_bytes: int) -> tuple:
-    """
-    Return one run: packed states, actions, result, why it was stopped if it was, and the decision that was not applicable, or -1.
-    """
+def simulate(task: Task, start: bytes, *, policy: Policy, max_steps: int, seed: int, run: int, max_seconds: float, max_bytes: int) -> Run:
+    """Return one run of the policy, with outcomes drawn uniformly."""
 
-def can_fail(task: Task, policy: Policy, states: bytes, *, max_seconds: float, max_bytes: int, max_states: int, progress: object | None) -> dict:
-    """
-    Return for each packed state whether runs of the policy can fail: 0 no, 1 yes, 2 unknown.
-    """
+def can_fail(task: Task, policy: Policy, states: bytes, *, max_seconds: float, max_bytes: int, max_states: int, progress: object | None) -> CanFailResult:
+    """Return for each packed state whether runs of the policy can fail."""
 
-def nearest_fail(task: Task, policy: Policy, states: bytes, *, max_seconds: float, max_bytes: int, max_states: int, progress: object | None) -> tuple:
-    """
-    Return the packed states and the actions of a shortest failing run from one of the states, or None, and why the search was stopped if it was.
-    """
+def nearest_fail(task: Task, policy: Policy, states: bytes, *, max_seconds: float, max_bytes: int, max_states: int, progress: object | None) -> NearestFail:
+    """Return a shortest failing run from one of the states."""
 
 class Environments:
     """
-    Many runs of a task at once. The arrays are refilled by each step: `observations`, `masks`, `distances` to the goal and `states` of where the runs are now, `next_...` of where the step led.
+    Many runs of a task at once. The arrays are refilled by each step: `observations`, `masks`, `distances` by the guidance, and `states` of where the runs are now, `next_...` of where the step led.
     """
 
-    def __init__(self, task: CompiledTask, starts: bytes, *, count: int, max_steps: int, inputs: Sequence[tuple[int, float, float, float]], outputs: Sequence[int], goal_task: CompiledTask | None = None) -> None: ...
+    def __init__(self, task: CompiledTask, starts: bytes, *, count: int, max_steps: int, inputs: Sequence[tuple[int, float, float, float]], outputs: Sequence[int], guidance: Guidance | None = None) -> None: ...
 
     def reset(self, seed: int) -> None:
         """Begin all runs anew."""
@@ -214,7 +388,7 @@ class Environments:
 
     @property
     def results(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]:
-        """0 goes on, 1 fail, 2 goal, 3 dead end, 4 cut."""
+        """How the runs ended, as values of RunEnd."""
 
     @property
     def observations(self) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None))]: ...
@@ -240,17 +414,78 @@ class Environments:
     @property
     def next_states(self) -> bytes: ...
 
+class Answer:
+    """A verdict on a state, and what it cost."""
+
+    @property
+    def verdict(self) -> Literal['unknown', 'safe', 'unsafe']:
+        """What is known about the state."""
+
+    @property
+    def stopped(self) -> Literal['', 'seconds', 'memory', 'states', 'interrupted', 'model-error']:
+        """What ran out, or why it ended early; empty if nothing did."""
+
+    @property
+    def expanded(self) -> int:
+        """How often a state was expanded."""
+
+    @property
+    def pairs(self) -> int:
+        """How many of its actions were looked at."""
+
+    @property
+    def outcomes(self) -> int: ...
+
+    @property
+    def seconds(self) -> float: ...
+
+    @property
+    def states(self) -> int:
+        """All that the oracle keeps."""
+
+    @property
+    def bytes(self) -> int: ...
+
+class Certificate:
+    """The evidence for a verdict."""
+
+    @property
+    def claim(self) -> str:
+        """safe or unsafe."""
+
+    @property
+    def stopped(self) -> Literal['', 'seconds', 'memory', 'states', 'interrupted', 'model-error']:
+        """What ran out, or why it ended early; empty if nothing did."""
+
+    @property
+    def states(self) -> bytes:
+        """Packed and distinct; the first is the one that the claim is about."""
+
+    @property
+    def entry_states(self) -> list[int]:
+        """By entry: the number of its state."""
+
+    @property
+    def entries_left(self) -> list[int]:
+        """By entry, within a radius: the differences left; else empty."""
+
+    @property
+    def entry_values(self) -> list[int]:
+        """By entry: the action (-1: the forced step), or the rank."""
+
+    @property
+    def decisions(self) -> list[int]:
+        """With a policy, by state: its action; -1: none."""
+
 class Oracle:
     """Decides whether states are safe."""
 
     def __init__(self, task: Task, name: str, *, order: str, seed: int, policy: Policy | None, radius: int | None) -> None: ...
 
-    def decide(self, state: bytes, *, max_seconds: float, max_bytes: int, max_states: int, progress: object | None) -> dict:
-        """
-        Return the verdict on a packed state, why it is unknown if it is, and what it cost.
-        """
+    def decide(self, state: bytes, *, max_seconds: float, max_bytes: int, max_states: int, progress: object | None) -> Answer:
+        """Return the verdict on a packed state."""
 
-    def certificate(self, state: bytes, *, max_seconds: float, max_bytes: int, max_states: int, first: int | None = None) -> dict:
+    def certificate(self, state: bytes, *, max_seconds: float, max_bytes: int, max_states: int, first: int | None = None) -> Certificate:
         """
         Return the evidence for a verdict given before; if it is safe, with `first` as the choice there.
         """
@@ -258,10 +493,152 @@ class Oracle:
     def deviations(self, state: bytes) -> int | None:
         """Return the least number of differences, or None."""
 
-def fuzz(task: Task, policy: Policy, starts: bytes, *, bias: str, lookahead: int | None, max_steps: int, seed: int, perturb: str, changes: int, workers: int, goes_on: bool, lookahead_states: int | None, max_seconds: float, max_bytes: int, progress: object | None) -> dict:
-    """
-    Return fuzzed runs: result, reason, steps, start, the run if it fails, how the start was made; None for runs there was no time for.
-    """
+class Change:
+    """One change of a perturbed start."""
+
+    @property
+    def variable(self) -> int | None:
+        """The variable whose value changed; None: an action was taken."""
+
+    @property
+    def value(self) -> int:
+        """The new value, a real as its bits; or the action."""
+
+    @property
+    def state(self) -> bytes:
+        """After it."""
+
+class FuzzRun:
+    """A fuzzed run."""
+
+    @property
+    def is_done(self) -> bool:
+        """False: there was no time for it."""
+
+    @property
+    def end(self) -> RunEnd: ...
+
+    @property
+    def reason(self) -> str:
+        """Why it was cut; empty if it was not."""
+
+    @property
+    def steps(self) -> int: ...
+
+    @property
+    def states(self) -> bytes:
+        """Packed: all if the run fails, else the first only."""
+
+    @property
+    def actions(self) -> list[int]:
+        """If the run fails."""
+
+    @property
+    def reached(self) -> bytes | None:
+        """Of a perturbed run: where the changes began."""
+
+    @property
+    def changes(self) -> list[Change]: ...
+
+class EndCount:
+    """How many runs ended so."""
+
+    @property
+    def end(self) -> RunEnd: ...
+
+    @property
+    def reason(self) -> str:
+        """Why it was cut; empty if it was not."""
+
+    @property
+    def runs(self) -> int: ...
+
+class FuzzResult:
+    """What fuzzing found."""
+
+    @property
+    def runs(self) -> list[FuzzRun]:
+        """By number."""
+
+    def run(self, number: int) -> FuzzRun:
+        """Return one of the runs."""
+
+    def __len__(self) -> int: ...
+
+    @property
+    def ends(self) -> list[EndCount]:
+        """
+        How the runs that are done ended, in the order in which that first occurs.
+        """
+
+    @property
+    def steps(self) -> int:
+        """Of all runs together."""
+
+    def equal_failing(self) -> list[list[int]]:
+        """Return the numbers of failing runs, those of equal ones together."""
+
+    @property
+    def decisions(self) -> int: ...
+
+    @property
+    def states(self) -> int: ...
+
+    @property
+    def bytes(self) -> int: ...
+
+    @property
+    def stopped(self) -> Literal['', 'seconds', 'memory', 'states', 'interrupted', 'model-error']:
+        """What ran out, or why it ended early; empty if nothing did."""
+
+def fuzz(task: Task, policy: Policy, starts: bytes, *, bias: str, lookahead: int | None, max_steps: int, seed: int, perturb: str, changes: int, workers: int, goes_on: bool, lookahead_states: int | None, guidance: Guidance | None = None, max_seconds: float, max_bytes: int, progress: object | None) -> FuzzResult:
+    """Return a run from each of the packed start states."""
+
+class FoundVerdict:
+    """A verdict, and why it is unknown."""
+
+    @property
+    def verdict(self) -> Literal['unknown', 'safe', 'unsafe']: ...
+
+    @property
+    def stopped(self) -> Literal['', 'seconds', 'memory', 'states', 'interrupted', 'model-error']:
+        """What ran out, or why it ended early; empty if nothing did."""
+
+class Fault:
+    """A decision of a run that may leave the safe region."""
+
+    @property
+    def step(self) -> int:
+        """Which decision of the run."""
+
+    @property
+    def outcome(self) -> bytes:
+        """An unsafe outcome, packed: where the run went, if that is one."""
+
+    @property
+    def alternatives(self) -> list[int]: ...
+
+    @property
+    def has_unknown_alternatives(self) -> bool: ...
+
+class RunFaults:
+    """What is known about a failing run."""
+
+    @property
+    def states(self) -> list[FoundVerdict]:
+        """By state."""
+
+    @property
+    def decisions(self) -> list[FoundVerdict]:
+        """By decision; unsafe: it is a fault."""
+
+    @property
+    def faults(self) -> list[Fault]:
+        """By step."""
+
+    @property
+    def stopped(self) -> Literal['', 'seconds', 'memory', 'states', 'interrupted', 'model-error']:
+        """What ran out, or why it ended early; empty if nothing did."""
 
 def broken_step(task: Task, states: bytes, actions: Sequence[int]) -> int | None:
     """Return the first step that no run of the task takes, or None."""
@@ -271,9 +648,9 @@ class FaultAnalysis:
 
     def __init__(self, oracle: Oracle, radius: int | None) -> None: ...
 
-    def analyse(self, oracle: Oracle, states: bytes, actions: Sequence[int], *, bugs_only: bool, state_seconds: float, max_seconds: float, max_bytes: int, max_states: int, skip_errors: bool, progress: object | None) -> dict:
+    def analyse(self, oracle: Oracle, states: bytes, actions: Sequence[int], *, bugs_only: bool, state_seconds: float, max_seconds: float, max_bytes: int, max_states: int, skip_errors: bool, progress: object | None) -> RunFaults:
         """
-        Return the verdicts on the states and decisions of a run, and its faults: step, outcome, alternatives, whether more may be safe.
+        Return the verdicts on the states and decisions of a run, and its faults.
         """
 
 class ReachedStates:
@@ -284,39 +661,167 @@ class ReachedStates:
     def copy(self, first: int, count: int) -> bytes:
         """Return packed states, one after the other, from the `first` one on."""
 
-def verify_explicit(task: Task, policy: Policy, states: object | None, *, workers: int, max_runs: int, max_seconds: float, max_bytes: int, max_states: int, progress: object | None) -> dict:
+class ExplicitResult:
+    """What explicit verification found."""
+
+    @property
+    def runs(self) -> list[FailingRun]:
+        """Failing runs, a shortest one first."""
+
+    @property
+    def starts(self) -> int: ...
+
+    @property
+    def starts_complete(self) -> bool: ...
+
+    @property
+    def states(self) -> int: ...
+
+    @property
+    def expanded(self) -> int: ...
+
+    @property
+    def depth(self) -> int: ...
+
+    @property
+    def bytes(self) -> int: ...
+
+    @property
+    def stopped(self) -> Literal['', 'seconds', 'memory', 'states', 'interrupted', 'model-error']:
+        """What ran out, or why it ended early; empty if nothing did."""
+
+    @property
+    def reached(self) -> ReachedStates: ...
+
+def verify_explicit(task: Task, policy: Policy, states: object | None, *, workers: int, max_runs: int, max_seconds: float, max_bytes: int, max_states: int, progress: object | None) -> ExplicitResult:
     """
     Return what the policy reaches from packed states, or from those of the start condition, and failing runs, if some fail, a shortest one first.
     """
+
+class LinearBound:
+    """A linear sum of variables within bounds."""
+
+    @property
+    def terms(self) -> list[tuple[int, int]]:
+        """Variables and their factors."""
+
+    @property
+    def lower(self) -> int: ...
+
+    @property
+    def upper(self) -> int: ...
+
+class PartImage:
+    """Where an outcome leads from a part of a box."""
+
+    @property
+    def edge(self) -> int | None:
+        """None for single states."""
+
+    @property
+    def outcome(self) -> int: ...
+
+    @property
+    def source(self) -> list[tuple[float, float]]: ...
+
+    @property
+    def image(self) -> list[tuple[float, float]]: ...
+
+class BoxPart:
+    """A part of a box."""
+
+    @property
+    def what(self) -> Literal['fail', 'goal', 'step', 'coarse', 'unsure']:
+        """
+        step: the same action everywhere; coarse: some of the images are real; unsure: not even that is known.
+        """
+
+    @property
+    def box(self) -> list[tuple[float, float]]: ...
+
+    @property
+    def action(self) -> int | None:
+        """Of a step; None: silent ones, or none."""
+
+    @property
+    def images(self) -> list[PartImage]: ...
+
+class BoxResult:
+    """What verification with boxes found."""
+
+    @property
+    def boxes(self) -> list[list[tuple[float, float]]]:
+        """Bounds of each variable in each box."""
+
+    @property
+    def constraints(self) -> list[LinearBound]: ...
+
+    @property
+    def run(self) -> FailingRun | None:
+        """That fails, if one was found."""
+
+    @property
+    def failing_starts(self) -> list[tuple[float, float]] | None: ...
+
+    @property
+    def bad_states(self) -> bytes: ...
+
+    @property
+    def reached(self) -> int:
+        """Boxes, when the search ended."""
+
+    @property
+    def depth(self) -> int: ...
+
+    @property
+    def refinements(self) -> int: ...
+
+    @property
+    def visited(self) -> int: ...
+
+    @property
+    def rounding(self) -> int: ...
+
+    @property
+    def stopped(self) -> Literal['', 'seconds', 'memory', 'states', 'interrupted', 'model-error']:
+        """What ran out, or why it ended early; empty if nothing did."""
+
+    @property
+    def is_stuck(self) -> bool: ...
+
+    @property
+    def is_cut(self) -> bool: ...
+
+    @property
+    def has_starts(self) -> bool: ...
+
+    @property
+    def may_raise_at_start(self) -> bool: ...
 
 class Boxes:
     """What a policy does in boxes: bounds (low, high) for each variable."""
 
     def __init__(self, task: CompiledTask, policy: ScoredPolicy, states: object | None, constraints: Sequence[tuple[Sequence[tuple[int, int]], int, int]]) -> None: ...
 
-    def starts(self) -> list:
+    def starts(self) -> list[list[tuple[float, float]]]:
         """Return boxes that contain all start states."""
 
     def may_raise_at_start(self) -> bool:
         """Return whether the start condition may be an error in some state."""
 
-    def constraints(self) -> list:
-        """
-        Return linear sums that no step changes: ((variable, factor), ...), lower, upper.
-        """
+    def constraints(self) -> list[LinearBound]:
+        """Return linear sums that no step changes."""
 
-    def narrowed(self, box: list) -> object:
+    def narrowed(self, box: list) -> list[tuple[float, float]] | None:
         """Return the box, narrowed by the constraints; None if nothing is left."""
 
-    def start_in(self, box: list) -> object:
+    def start_in(self, box: list) -> bytes | None:
         """Return a packed start state in the box, if one is found."""
 
-    def parts(self, box: list, max_parts: int) -> list:
-        """
-        Return the box in parts: (what, box, action, images), where `what` is fail, goal, step (the same action everywhere; None: silent ones, or none), coarse (some of the images are real) or unsure (not even that is known), and an image is (edge, outcome, source, image), with edge None for single states.
-        """
+    def parts(self, box: list, max_parts: int) -> list[BoxPart]:
+        """Return the box in parts."""
 
-def verify_box(task: CompiledTask, policy: ScoredPolicy, states: object | None, *, constraints: Sequence[tuple[Sequence[tuple[int, int]], int, int]], cuts: Sequence[tuple[int, float]], max_splits: int, max_growth: int, max_steps: int | None, max_visited: int | None, max_bad_states: int, max_seconds: float, max_bytes: int, progress: object | None) -> object:
+def verify_box(task: CompiledTask, policy: ScoredPolicy, states: object | None, *, constraints: Sequence[tuple[Sequence[tuple[int, int]], int, int]], cuts: Sequence[tuple[int, float]], max_splits: int, max_growth: int, max_steps: int | None, max_visited: int | None, max_bad_states: int, max_seconds: float, max_bytes: int, progress: object | None) -> BoxResult | None:
     """
     Return boxes that no run of the policy leaves and none of which meets fail, or a failing run; None if the policy's scores cannot be bounded. If nothing is proved, also up to `max_bad_states` states from which runs fail, though perhaps no run comes there.
     """

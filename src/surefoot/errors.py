@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 
 class SurefootError(Exception):
@@ -65,6 +66,29 @@ class Unsupported(SurefootError):
     """Your input is legal but needs something that Surefoot does not have."""
 
     exit_code = 3
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why somebody cannot work on what it was given, as data: programs read the code, people the
+    sentence.
+
+    Engines return one instead of raising, so that whoever chooses among engines can ask first.
+    """
+
+    code: str
+    sentence: str
+    hint: str | None = None
+    file: str | None = None
+    place: str | None = None
+
+    def error(self, *, file: str | None = None) -> Unsupported:
+        """Return the refusal as an error to raise."""
+        where = file if self.file is None else self.file
+        return Unsupported(self.code, self.sentence, file=where, place=self.place, hint=self.hint)
+
+    def __str__(self) -> str:
+        return self.sentence
 
 
 class OutOfBudget(SurefootError):

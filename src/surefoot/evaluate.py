@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from surefoot import _core
-from surefoot.errors import InputError, OutOfBudget
-from surefoot.fuzz import check_workers, fuzz_packed
+from surefoot.errors import InputError, OutOfBudget, Refusal
+from surefoot.fuzz import fuzz_packed
+from surefoot.objectives import SAFETY, Objective, handled_objective, run_values
 from surefoot.options import MAX_INT, EvaluateOptions, FuzzOptions, chosen
+from surefoot.options.keywords import EvaluateChanges
 from surefoot.policies import Policy, as_policy
 from surefoot.policies.decisions import ask_core
-from surefoot.results import EvaluateResult, FuzzResult
+from surefoot.records import EvaluateResult, FuzzResult
+from surefoot.records.runs import ValuedEvaluation
+from surefoot.records.values import RunValues
+from surefoot.simulate import simulate
 from surefoot.tasks import require_task
-from surefoot.tasks.compiled_task import CompiledTask
+from surefoot.tasks.compiled_task import has_description
 from surefoot.tasks.task import Task, split_states
 
-CANNOT, CAN, UNKNOWN = range(3)  # the core's answers: may runs from here fail?
+CANNOT = _core.CanFail.no.value
+CAN = _core.CanFail.yes.value
+UNKNOWN = _core.CanFail.unknown.value
 LIST_SECONDS = 10.0  # to see whether all start states are few enough
 ProgressCallback = Callable[[int, int, int, int, float], object]
 
@@ -27,42 +34,57 @@ def evaluate(
     policy: Any,
     states: Iterable[Mapping[str, Any]] | None = None,
     *,
+    objective: str | Objective = "safety",
     options: EvaluateOptions | None = None,
     progress: ProgressCallback | None = None,
-    **changes: Any,
+    **changes: Unpack[EvaluateChanges],
 ) -> EvaluateResult:
     """Return from which fraction of start states the policy may fail, and which fraction of runs
     reaches the goal.
 
     What the policy can reach is enumerated once for all start states together. Where that exceeds
     ``max_states``, or half of the time or memory, the start states that are left are tried with
-    ``sample_runs`` runs each. ``states`` are looked at in place of start states. Options are those
-    of :class:`EvaluateOptions`, also as keywords.
+    ``sample_runs`` runs each. ``states`` are looked at in place of start states. Under another
+    ``objective``, a name or an object, ``values`` of the result are what a run from each start
+    state is worth. Options are those of :class:`EvaluateOptions`, also as keywords.
     """
     task = require_task(task)
     how = chosen(EvaluateOptions, options, changes)
-    for name in ("starts", "workers", "max_steps"):
-        if getattr(how, name) == 0:
-            raise InputError("bad-option", f"{name} must be at least 1")
-    check_workers(how.workers)
-    who = as_policy(policy, task, seed=how.seed)
+    bound_policy = as_policy(policy, task, seed=how.seed)
+    asked = handled_objective(objective, task, bound_policy, can_handle=can_handle)
     given = None if states is None else list(map(task.packed, states))
     if given is not None and not given:
         raise InputError("no-states", "there are no states to evaluate on")
-    return _Evaluation(task, who, how, progress, given).run()
+    evaluation = _Evaluation(task, bound_policy, how, progress, given)
+    result = evaluation.run()
+    if asked.name == SAFETY.name:
+        return result
+    return ValuedEvaluation(**vars(result), run_values=evaluation.values(asked))
 
 
-def may_fail(policy: Policy, states: Sequence[bytes], **budget: Any) -> list[int]:
+class _Limits(TypedDict):
+    max_seconds: float
+    max_bytes: int
+    max_states: int
+
+
+class _Budget(_Limits):
+    progress: ProgressCallback | None
+
+
+def may_fail(policy: Policy, states: Sequence[bytes], **budget: Unpack[_Limits]) -> list[int]:
     """Return for packed states whether runs of the policy from there may fail: CAN, CANNOT, or
     UNKNOWN where the budget ended before (``max_seconds``, ``max_bytes`` and ``max_states``).
     """
-    return list(_can_fail(policy, states, progress=None, **budget)["answers"]) if states else []
+    return list(_can_fail(policy, states, progress=None, **budget).answers) if states else []
 
 
-def _can_fail(policy: Policy, states: Sequence[bytes], **options: Any) -> dict[str, Any]:
+def _can_fail(
+    policy: Policy, states: Sequence[bytes], **options: Unpack[_Budget]
+) -> _core.CanFailResult:
     task = policy.task
     packed = b"".join(states)
-    found: dict[str, Any] = ask_core(
+    found: _core.CanFailResult = ask_core(
         task, _core.can_fail, task.core, policy.core, packed, **options
     )
     return found
@@ -83,6 +105,7 @@ class _Evaluation:
         self.how = how
         self.progress = progress
         self.begin = time.perf_counter()
+        self.starts: list[bytes] = []
 
     @property
     def seconds_left(self) -> float:
@@ -91,6 +114,7 @@ class _Evaluation:
     def run(self) -> EvaluateResult:
         """Return the result."""
         starts, are_all = self._starts()
+        self.starts = starts
         found = _can_fail(
             self.policy,
             starts,
@@ -99,7 +123,7 @@ class _Evaluation:
             max_states=self.how.max_states,
             progress=self.progress,
         )
-        answers = list(found["answers"])
+        answers = list(found.answers)
         exhaustive = sum(answer != UNKNOWN for answer in answers)
         runs = self._runs(starts, seed=self.how.seed)
         self._mark_failing(runs, answers, list(range(len(starts))))
@@ -117,11 +141,24 @@ class _Evaluation:
             runs=done,
             goal=goal,
             fail=runs.counts.get("fail", 0),
-            states=found["states"],
+            states=found.states,
             seconds=time.perf_counter() - self.begin,
-            stopped=found["stopped"] or runs.stopped,
+            stopped=found.stopped or runs.stopped,
             ends=dict(runs.counts),
         )
+
+    def values(self, objective: Objective) -> RunValues:
+        """Return what a run from each of the start states is worth, with outcomes at random."""
+        runs = simulate(
+            self.task,
+            [self.task.unpack(start) for start in self.starts],
+            policy=self.policy,
+            max_steps=self.how.max_steps,
+            seed=self.how.seed,
+            max_seconds=self.seconds_left,
+            memory_mb=self.how.memory_mb,
+        )
+        return run_values(objective, runs.runs)
 
     def _starts(self) -> tuple[list[bytes], bool]:
         """Return packed start states, and whether these are all there are."""
@@ -136,7 +173,7 @@ class _Evaluation:
         return split_states(drawn, self.task.core.words), False
 
     def _all_starts(self) -> list[bytes] | None:
-        if not isinstance(self.task, CompiledTask):
+        if not has_description(self.task):
             listed = list(dict.fromkeys(split_states(self.task.start_source() or b"", 1)))
             return listed if 0 < len(listed) <= self.how.starts else None
         if self.task.has_start_condition and not self.task.core.has_finite_starts():
@@ -181,3 +218,8 @@ class _Evaluation:
         for run in runs.failing:
             for number in (run.run, *run.same):
                 answers[which[number]] = CAN
+
+
+def can_handle(task: Task, policy: Policy | None, objective: Objective) -> Refusal | None:
+    """Return None: what runs are worth can be told under every objective."""
+    return None

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, Unpack
 
 from surefoot import _core
 from surefoot.errors import InputError
 from surefoot.options import ExploreOptions, chosen
-from surefoot.results import ExploreResult
+from surefoot.options.keywords import ExploreChanges
+from surefoot.records import ExploreResult
 from surefoot.tasks import require_task
-from surefoot.tasks.compiled_task import CompiledTask
+from surefoot.tasks.compiled_task import CompiledTask, has_description
 from surefoot.tasks.state import listed
 from surefoot.tasks.task import Task
 
@@ -19,11 +20,11 @@ ProgressCallback = Callable[[int, int, int, int, float], object]
 
 def explore(
     task: Task,
-    states: Iterable[Mapping[str, Any]] | None = None,
+    states: Iterable[Mapping[str, object]] | None = None,
     *,
     options: ExploreOptions | None = None,
     progress: ProgressCallback | None = None,
-    **changes: Any,
+    **changes: Unpack[ExploreChanges],
 ) -> ExploreResult:
     """Return the counts of everything reachable from ``states`` (default: from all start states).
 
@@ -40,11 +41,11 @@ def explore(
         if packed is not None:
             counts = _core.explore_states(task.core, packed, **limits)
         else:
-            assert isinstance(task, CompiledTask)  # Python-defined tasks list their start states
+            assert has_description(task)  # Python-defined tasks list their start states
             counts = _explore_condition(task, limits)
     except _core.ModelError as error:
         raise task.model_error(error) from None
-    if counts["starts"] == 0 and not counts["stopped"]:
+    if counts.starts == 0 and not counts.stopped:
         raise InputError("no-start-state", "there is no state to start from", file=task.file)
     return _result(counts)
 
@@ -58,19 +59,27 @@ def _limits(options: ExploreOptions, progress: ProgressCallback | None) -> dict[
     }
 
 
-def _explore_condition(task: CompiledTask, limits: dict[str, Any]) -> Any:
+def _explore_condition(task: CompiledTask, limits: dict[str, Any]) -> _core.ExploreCounts:
     if not task.core.has_finite_starts():
         raise task.infinite_starts()
     return _core.explore_starts(task.core, **limits)
 
 
-def _result(counts: dict[str, Any]) -> ExploreResult:
-    stopped, bytes_used = counts.pop("stopped"), counts.pop("bytes")
-    states, seconds = counts["states"], counts["seconds"]
+def _result(counts: _core.ExploreCounts) -> ExploreResult:
     return ExploreResult(
-        **counts,
-        complete=not stopped,
-        stopped=stopped or None,
-        states_per_second=states / max(seconds, 1e-9),
-        bytes_per_state=bytes_used / max(states, 1),
+        states=counts.states,
+        starts=counts.starts,
+        expanded=counts.expanded,
+        pairs=counts.pairs,
+        outcomes=counts.outcomes,
+        fail=counts.fail,
+        goal=counts.goal,
+        dead_ends=counts.dead_ends,
+        depth=counts.depth,
+        seconds=counts.seconds,
+        starts_complete=counts.starts_complete,
+        complete=not counts.stopped,
+        stopped=counts.stopped or None,
+        states_per_second=counts.states / max(counts.seconds, 1e-9),
+        bytes_per_state=counts.bytes / max(counts.states, 1),
     )

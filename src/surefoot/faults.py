@@ -5,18 +5,29 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
 from surefoot import _core
 from surefoot.certificates import Certificate, Claim
-from surefoot.errors import InputError, OutOfBudget, quoted
+from surefoot.errors import InputError, OutOfBudget, Refusal, quoted
+from surefoot.objectives import (
+    SAFETY,
+    Comparison,
+    Interval,
+    Objective,
+    compared,
+    handled_objective,
+    handles_only,
+    worst,
+)
 from surefoot.options import DecideOptions, FaultOptions, chosen
-from surefoot.oracles import BDD, check_options
+from surefoot.options.keywords import FaultChanges
+from surefoot.oracles import ORACLES, check_options
 from surefoot.oracles.deviations import DeviationsOracle
 from surefoot.oracles.engine import Engine, ProgressCallback, core_engine
 from surefoot.policies import Policy, as_policy
-from surefoot.results import Bug, Fault, FaultsResult, Run, Unknown
-from surefoot.results.faults import Certificates
+from surefoot.records import Bug, Fault, FaultsResult, Run, Unknown, Verdict
+from surefoot.records.faults import Certificates, Lazy
 from surefoot.tasks import require_task
 from surefoot.tasks.state import PackedStates, State
 from surefoot.tasks.task import Task
@@ -26,12 +37,13 @@ MAX_VALUES = 2_000_000  # in the certificates of further alternatives of one fau
 
 def find_faults(
     task: Task,
-    policy: Any,
+    policy: object,
     runs: Iterable[Run],
     *,
+    objective: str | Objective = "safety",
     options: FaultOptions | None = None,
     progress: ProgressCallback | None = None,
-    **changes: Any,
+    **changes: Unpack[FaultChanges],
 ) -> FaultsResult:
     """Return the faults on failing runs of the policy, the bugs, and what stayed unknown.
 
@@ -39,7 +51,7 @@ def find_faults(
     5). One oracle answers for all runs. Options are those of :class:`FaultOptions`, also as
     keywords. Raises InputError for a run that is not one of the policy's or does not fail.
     """
-    finder = FaultFinder(task, policy, options=options, **changes)
+    finder = FaultFinder(task, policy, objective=objective, options=options, **changes)
     for run in _listed(runs):
         finder.add(run, progress=progress)
     return finder.result()
@@ -51,14 +63,17 @@ class FaultFinder:
     def __init__(
         self,
         task: Task,
-        policy: Any,
+        policy: object,
         *,
+        objective: str | Objective = "safety",
         options: FaultOptions | None = None,
-        **changes: Any,
+        **changes: Unpack[FaultChanges],
     ) -> None:
         self.task = require_task(task)
         self.options = chosen(FaultOptions, options, changes)
         self.policy: Policy = as_policy(policy, self.task, seed=self.options.seed)
+        self.objective = handled_objective(objective, self.task, self.policy, can_handle=can_handle)
+        self._comparisons = _comparisons(self.objective)
         self._begin = time.perf_counter()
         self._asks = _questions(self.options)
         self._engine = _engine(self.task, self.policy, self.options)
@@ -78,9 +93,9 @@ class FaultFinder:
         Raises InputError if it is not a failing run of the policy.
         """
         run, packed = self._own(run)
-        numbers = self._checked(run, packed)
+        numbers = self._action_numbers(run, packed)
         seconds = max(self.options.max_seconds - (time.perf_counter() - self._begin), 0.0)
-        found = self._engine.ask(
+        analysed: _core.RunFaults = self._engine.ask(
             self._analysis.analyse,
             self._engine.algorithm,
             packed,
@@ -94,9 +109,9 @@ class FaultFinder:
             progress=progress,
         )
         self._runs += 1
-        self._stopped = self._stopped or found["stopped"] or None
-        faults = tuple(self._fault(run, *raw) for raw in found["faults"])
-        self._note(run, found["states"], found["decisions"], has_fault=bool(faults))
+        self._stopped = self._stopped or analysed.stopped or None
+        faults = tuple(self._fault(run, guilty) for guilty in analysed.faults)
+        self._note(run, analysed.states, analysed.decisions, has_fault=bool(faults))
         return faults
 
     @property
@@ -129,7 +144,7 @@ class FaultFinder:
 
     # -- runs ----------------------------------------------------------------------------------
 
-    def _own(self, run: Any) -> tuple[Run, bytes]:
+    def _own(self, run: object) -> tuple[Run, bytes]:
         """Return the run with states of this task, whatever equal task they came from, and these
         packed.
         """
@@ -142,14 +157,14 @@ class FaultFinder:
         states = PackedStates(packed, 8 * self.task.core.words, self.task.unpack)
         return replace(run, states=states), packed
 
-    def _checked(self, run: Run, packed: bytes) -> list[int]:
+    def _action_numbers(self, run: Run, packed: bytes) -> list[int]:
         """Return the numbers of the run's actions. Raises InputError unless the policy fails so."""
         numbers = _actions_of(self.task, run)
         step = self._engine.ask(_core.broken_step, self.task.core, packed, numbers)
         if step is not None:
             raise _not_failing(
-                f"run {run.run} is no run: {quoted(run.actions[step])} in state {run.states[step]} "
-                f"does not lead to {run.states[step + 1]}"
+                f"run {run.run} is not a run: {quoted(run.actions[step])} in state "
+                f"{run.states[step]} does not lead to {run.states[step + 1]}"
             )
         if not self.task.is_fail(run.states[-1]):
             raise _not_failing(f"run {run.run} does not fail: its last state is {run.states[-1]}")
@@ -170,30 +185,28 @@ class FaultFinder:
                     f"but the policy decides for {quoted(decision)}"
                 )
 
-    def _fault(
-        self, run: Run, step: int, outcome: bytes, alternatives: Sequence[int], has_unknown: bool
-    ) -> Fault:
-        state, action = run.states[step], run.actions[step]
+    def _fault(self, run: Run, guilty: _core.Fault) -> Fault:
+        state, action = run.states[guilty.step], run.actions[guilty.step]
         key = (state.packed, action)
         known = self._faults.get(key)
         if known is not None:
             runs = (*known.runs, *_numbers(run))
             object.__setattr__(known, "runs", tuple(dict.fromkeys(runs)))
             return known
-        names = tuple(self.task.actions[number] for number in alternatives)
-        unsafe = self.task.unpack(outcome)
+        names = tuple(self.task.actions[number] for number in guilty.alternatives)
+        unsafe = self.task.unpack(guilty.outcome)
         fault = Fault(
             state=state,
             action=action,
             outcome=unsafe,
             alternatives=names,
             run=run,
-            step=step,
+            step=guilty.step,
             runs=_numbers(run),
             radius=self.options.radius,
-            has_unknown_alternatives=has_unknown,
+            has_unknown_alternatives=guilty.has_unknown_alternatives,
             deviations=self._number_of_differences(state),
-            make_certificates=lambda: self._certificates(state, unsafe, names),
+            make_certificates=Lazy(lambda: self._certificates(state, unsafe, names)),
         )
         self._faults[key] = fault
         return fault
@@ -208,29 +221,30 @@ class FaultFinder:
     def _note(
         self,
         run: Run,
-        states: Sequence[tuple[str, str]],
-        decisions: Sequence[tuple[str, str]],
+        states: Sequence[_core.FoundVerdict],
+        decisions: Sequence[_core.FoundVerdict],
         *,
         has_fault: bool,
     ) -> None:
         """Keep the bugs and unknowns of a run."""
-        is_sure = True
-        for step, (verdict, reason) in enumerate(states):
+        is_sure, looks_at_decisions = True, not self.options.bugs_only
+        for step, answer in enumerate(states):
             state = run.states[step]
-            if verdict == "safe":
+            comparison = self._comparisons[answer.verdict]
+            if comparison is Comparison.BUG:
                 self._bugs.setdefault(state.packed, self._bug(run, step))
             what = None
-            if verdict == "unknown":
+            if comparison is Comparison.UNKNOWN:
                 what = "state"
-            elif verdict == "safe" and step < len(decisions) and not self.options.bugs_only:
-                verdict, reason = decisions[step]
+            elif comparison is Comparison.BUG and step < len(decisions) and looks_at_decisions:
+                answer = decisions[step]
                 is_forced = run.actions[step] in self.task.silent
-                what = "decision" if verdict == "unknown" and not is_forced else None
+                what = "decision" if answer.verdict == "unknown" and not is_forced else None
             if what is not None:
                 is_sure = False
-                one = Unknown(state, what, reason, run.run, step)
+                one = Unknown(state, what, answer.stopped, run.run, step)
                 self._unknown.setdefault((state.packed, what), one)
-        if states[0][0] == "unsafe":
+        if self._comparisons[states[0].verdict] is Comparison.NOT_A_BUG:
             self._unavoidable.extend(_numbers(run))
         if not is_sure and not has_fault:
             self._undecided.extend(_numbers(run))
@@ -250,7 +264,7 @@ class FaultFinder:
             step,
             radius=self.options.radius,
             failing=run,
-            make_certificate=lambda: self._safe(state),
+            make_certificate=Lazy(lambda: self._safe(state)),
         )
 
     def _certificates(
@@ -280,6 +294,15 @@ class FaultFinder:
         claim = Claim("safe", self.options.radius, state)
         number = None if first is None else self.task.action_number(first)
         return self._engine.certificate(state.packed, claim, self._asks, first=number)
+
+
+def _comparisons(objective: Objective) -> dict[str, Comparison]:
+    """Return for each verdict on a state of a failing run whether the state is a bug: the policy
+    may achieve the worst value there.
+    """
+    policy = Interval.exactly(worst(objective))
+    verdicts: tuple[Verdict, ...] = ("safe", "unsafe", "unknown")
+    return {each: compared(objective, policy, SAFETY.bounds(each)) for each in verdicts}
 
 
 def _listed(runs: Iterable[Run]) -> list[Run]:
@@ -322,14 +345,19 @@ def _questions(options: FaultOptions) -> DecideOptions:
     )
 
 
-def _engine(task: Task, policy: Policy, options: FaultOptions) -> Engine:
+def check_fault_options(options: FaultOptions) -> None:
+    """Raise InputError for an oracle that cannot look at runs, or not with these options."""
     check_options(_questions(options), has_policy=True)
-    if options.oracle == BDD:
+    if not ORACLES[options.oracle].serves_faults:
         raise InputError(
             "bad-option",
-            f"the oracle {BDD} answers single questions only",
+            f"the oracle {options.oracle} answers single questions only",
             hint="lazy_attractor serves all runs at once",
         )
+
+
+def _engine(task: Task, policy: Policy, options: FaultOptions) -> Engine:
+    check_fault_options(options)
     return core_engine(
         task,
         options.oracle,
@@ -337,3 +365,8 @@ def _engine(task: Task, policy: Policy, options: FaultOptions) -> Engine:
         policy=policy if options.radius is not None else None,
         radius=options.radius,
     )
+
+
+def can_handle(task: Task, policy: Policy | None, objective: Objective) -> Refusal | None:
+    """Return why ``find_faults`` cannot work on an objective; None if it can."""
+    return handles_only("faults", SAFETY.name, objective)

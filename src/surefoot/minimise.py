@@ -26,7 +26,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from surefoot import _core
 from surefoot.errors import InputError, OutOfBudget
@@ -39,15 +39,17 @@ from surefoot.findings import (
     read_finding,
 )
 from surefoot.options import FaultOptions, chosen
+from surefoot.options.keywords import FaultChanges
 from surefoot.policies import Policy, as_policy
 from surefoot.policies.decisions import ask_core
+from surefoot.records import Bug, Fault, Run, RunEnd
+from surefoot.records.common import Result
 from surefoot.replay import replayed
-from surefoot.results import Bug, Fault, Run
-from surefoot.results.common import Result, counted
 from surefoot.tasks import require_task
-from surefoot.tasks.compiled_task import CompiledTask
+from surefoot.tasks.compiled_task import has_description
 from surefoot.tasks.state import State
 from surefoot.tasks.task import Task
+from surefoot.text import counted
 
 MAX_STARTS = 10_000
 SAMPLED_STARTS = 2_000
@@ -71,7 +73,7 @@ class MinimiseResult(Result):
         """Whether something smaller was found."""
         return self.after is not self.before
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return the sizes before and after as plain data."""
         return {
             "before": {"steps": self.before.steps, "start": _start_of(self.before)},
@@ -90,20 +92,20 @@ class MinimiseResult(Result):
         )
 
 
-def _start_of(finding: Finding) -> dict[str, Any]:
+def _start_of(finding: Finding) -> dict[str, object]:
     run = finding.content["run"]
     return dict(zip(run["variables"], run["states"][0], strict=True))
 
 
 def minimise(
-    finding: Any,
+    finding: object,
     policy: Any = None,
     fault: Fault | Bug | Run | Finding | None = None,
     *,
     task: Task | None = None,
     options: FaultOptions | None = None,
     progress: Note | None = None,
-    **changes: Any,
+    **changes: Unpack[FaultChanges],
 ) -> MinimiseResult:
     """Return a smaller finding: ``minimise(finding)``, or ``minimise(task, policy, fault)``.
 
@@ -117,33 +119,33 @@ def minimise(
         task = finding
     else:
         fault = finding if isinstance(finding, Finding) else read_finding(_path(finding))
-    before, loaded, who = _resolved(fault, task, policy)
+    before, loaded, bound_policy = _resolved(fault, task, policy)
     wanted = {
         "radius": before.radius,
         "bugs_only": before.kind == "bug",
         "deviations": before.about.get("deviations") is not None,
     }
-    how = chosen(FaultOptions, options, {**changes, **wanted})
-    search = _Search(loaded, who, before, how, progress or (lambda _: None))
+    settings = chosen(FaultOptions, options, {**changes, **wanted})
+    search = _Search(loaded, bound_policy, before, settings, progress or (lambda _: None))
     return search.result()
 
 
-def _path(given: Any) -> str | Path:
+def _path(given: object) -> str | Path:
     if not isinstance(given, str | Path):
         raise InputError("not-a-finding", f"{type(given).__name__} is neither finding nor file")
     return given
 
 
-def _resolved(fault: Any, task: Task | None, policy: Any) -> tuple[Finding, Task, Policy]:
+def _resolved(fault: Any, task: Task | None, policy: object) -> tuple[Finding, Task, Policy]:
     if not isinstance(fault, Finding):
         loaded = require_task(task)
-        who = as_policy(policy, loaded)
-        return finding_of(loaded, who, fault), loaded, who
+        bound_policy = as_policy(policy, loaded)
+        return finding_of(loaded, bound_policy, fault), loaded, bound_policy
     loaded = fault.find_task(task)
     check_same_task(fault, loaded)
-    who = fault.find_policy(loaded, policy)
-    check_same_policy(fault, who)
-    return fault, loaded, who
+    bound_policy = fault.find_policy(loaded, policy)
+    check_same_policy(fault, bound_policy)
+    return fault, loaded, bound_policy
 
 
 class _Search:
@@ -168,10 +170,10 @@ class _Search:
         self.finder = FaultFinder(task, policy, options=options)
         self.origin = _origin(task)
         self.run = before.run(task)
-        self.found = self._found_on(self.run)
+        self.decision = self._decision_on(self.run)
         self.lost: set[bytes] = set()
         self.least: dict[bytes, float] = {}  # steps of shortest failing runs
-        if self.found is None:
+        if self.decision is None:
             raise InputError(
                 "not-a-failing-run",
                 f"the finding has no failing run of the policy with a {before.kind} on it",
@@ -186,11 +188,11 @@ class _Search:
             self._shrink()
         except OutOfBudget as error:
             self.stopped = error.code.removeprefix("out-of-")
-        assert self.found is not None
+        assert self.decision is not None
         is_same = self.run is before
         seed = self.before.content["run"]["seed"]
         after = (
-            self.before if is_same else finding_of(self.task, self.policy, self.found, seed=seed)
+            self.before if is_same else finding_of(self.task, self.policy, self.decision, seed=seed)
         )
         seconds = time.perf_counter() - self.begin
         return MinimiseResult(self.before, after, self.tried, seconds, self.stopped)
@@ -226,7 +228,7 @@ class _Search:
 
     def _step_in(self, steps: Sequence[int]) -> int:
         """Return the place of the fault, or of the last step before, among the steps kept."""
-        state = self.run.states[getattr(self.found, "step", 0)]
+        state = self.run.states[getattr(self.decision, "step", 0)]
         last = max(step for step, each in enumerate(self.run.states) if each == state)
         return max((place for place, each in enumerate(steps) if each <= last), default=0)
 
@@ -234,7 +236,7 @@ class _Search:
         """Return the outcomes of a step, that of the fault first."""
         if step >= len(self.run.actions):
             return []
-        own = [self.found.outcome] if isinstance(self.found, Fault) else []
+        own = [self.decision.outcome] if isinstance(self.decision, Fault) else []
         outcomes = self.task.outcomes(self.run.states[step], self.run.actions[step])
         return [*(each for each in own if each in outcomes), self.run.states[step + 1]]
 
@@ -277,14 +279,14 @@ class _Search:
         candidates = [state for state in self.run.states[1:] if self._is_start(state)]
         listed, are_all = self._listed
         candidates += listed
-        if isinstance(self.task, CompiledTask) and not are_all:
+        if has_description(self.task) and not are_all:
             candidates += [each for each in self._moved() if self._is_start(each)]
         unique = {each.packed: each for each in candidates if each.packed not in self.lost}
         unique.pop(self.run.start.packed, None)
         return list(unique.values())
 
     def _is_start(self, state: State) -> bool:
-        if isinstance(self.task, CompiledTask):
+        if has_description(self.task):
             return self.task.is_start(state)
         return state in self._listed[0]
 
@@ -295,7 +297,7 @@ class _Search:
 
     def _moved(self) -> Iterator[State]:
         """Yield the start with one or two variables moved to their initial values or towards."""
-        assert isinstance(self.task, CompiledTask)
+        assert has_description(self.task)
         start = self.run.start.to_dict()
         moves = {name: _moves(start[name], self.origin.get(name)) for name in start}
         singles = [(name, value) for name, values in moves.items() for value in values]
@@ -308,16 +310,16 @@ class _Search:
 
     def _exchanged(self, start: dict[str, Any]) -> Iterator[State]:
         """Yield the start with one moved from one integer to another, which keeps their sum."""
-        assert isinstance(self.task, CompiledTask)
+        assert has_description(self.task)
         whole = [v for v in self.task.variables if type(start[v.name]) is int]
-        for one, other in itertools.islice(itertools.permutations(whole, 2), MAX_PAIRS):
-            here, there = start[one.name], start[other.name]
-            goal, is_known = self.origin.get(one.name), one.name in self.origin
+        for first, other in itertools.islice(itertools.permutations(whole, 2), MAX_PAIRS):
+            here, there = start[first.name], start[other.name]
+            goal, is_known = self.origin.get(first.name), first.name in self.origin
             if is_known and goal is not None and here > goal and there < int(other.upper):
                 self._check_time()
                 amount = min(here - goal, int(other.upper) - there)
                 for step in {amount, 1}:
-                    values = {one.name: here - step, other.name: there + step}
+                    values = {first.name: here - step, other.name: there + step}
                     yield self.task.state({**start, **values})
 
     # -- candidates ----------------------------------------------------------------------------
@@ -325,7 +327,7 @@ class _Search:
     def _nearest(self, starts: Iterable[State]) -> Run | None:
         """Return a shortest failing run of the policy from one of the states; None without one."""
         self.tried += 1
-        found, stopped = ask_core(
+        nearest: _core.NearestFail = ask_core(
             self.task,
             _core.nearest_fail,
             self.task.core,
@@ -336,13 +338,12 @@ class _Search:
             max_states=self.options.max_states,
             progress=None,
         )
-        if found is None:
-            if stopped == "seconds":
+        if nearest.run is None:
+            if nearest.stopped == "seconds":
                 raise OutOfBudget("out-of-seconds", "ran out of seconds")
             return None
-        packed, numbers = found
-        states = self.task.unpack_all(packed)
-        return self._run_of(states, [self.task.actions[number] for number in numbers])
+        states = self.task.unpack_all(nearest.run.states)
+        return self._run_of(states, [self.task.actions[number] for number in nearest.run.actions])
 
     def _check_time(self) -> float:
         """Return the seconds that are left. Raises OutOfBudget if there are none."""
@@ -357,22 +358,22 @@ class _Search:
         """
         is_ours = states[0] == self.run.start
         made = self.run.made if is_ours else None
-        return Run(self.run.run, tuple(states), tuple(actions), "fail", made=made)
+        return Run(self.run.run, tuple(states), tuple(actions), RunEnd.FAIL, made=made)
 
     def _accept(self, run: Run) -> bool:
         """Take a candidate if it is better and shows what the finding shows."""
         self._check_time()
         if not self._key(run) < self._key(self.run):
             return False
-        found = self._found_on(run)
-        if found is None:
+        decision = self._decision_on(run)
+        if decision is None:
             return False
-        self.run, self.found = run, found
+        self.run, self.decision = run, decision
         return True
 
-    def _found_on(self, run: Run) -> Fault | Bug | Run | None:
+    def _decision_on(self, run: Run) -> Fault | Bug | Run | None:
         """Return the fault (or bug) on a run: the finding's own if it is there, else the first;
-        None if there is none, or if that is no failing run of the policy from a start state.
+        None if there is none, or if that is not a failing run of the policy from a start state.
         """
         kind = self.before.kind
         if not replayed(self.policy, run).still_fails:
@@ -382,9 +383,9 @@ class _Search:
         faults = self.finder.add(run)
         if kind == "bug":
             bugs = {bug.state: bug for bug in self.finder.bugs}
-            found = [(i, state) for i, state in enumerate(run.states) if state in bugs]
-            own = [(i, state) for i, state in found if self._is_own(state)]
-            for step, state in own or found:
+            decisions = [(i, state) for i, state in enumerate(run.states) if state in bugs]
+            own = [(i, state) for i, state in decisions if self._is_own(state)]
+            for step, state in own or decisions:
                 return replace(bugs[state], run=run.run, step=step, failing=run)
             return None
         own_faults = [each for each in faults if self._is_own(each.state)]
@@ -399,23 +400,21 @@ class _Search:
 
     # -- what is better ------------------------------------------------------------------------
 
-    def _key(self, run: Run) -> tuple[Any, ...]:
+    def _key(self, run: Run) -> tuple[object, ...]:
         return (run.steps, self._start_key(run.start), *map(self._values, run.states), run.actions)
 
-    def _start_key(self, state: State) -> tuple[Any, ...]:
+    def _start_key(self, state: State) -> tuple[object, ...]:
         distance = sum(_apart(state[name], value) for name, value in self.origin.items())
         return distance, self._values(state)
 
-    def _values(self, state: State) -> Any:
+    def _values(self, state: State) -> object:
         """Return the values so that they can be compared, whatever they are."""
-        return (
-            state.values_tuple if isinstance(self.task, CompiledTask) else repr(state.values_tuple)
-        )
+        return state.values_tuple if has_description(self.task) else repr(state.values_tuple)
 
 
-def _origin(task: Task) -> dict[str, Any]:
+def _origin(task: Task) -> dict[str, object]:
     """Return the initial values, of those variables that have one."""
-    if isinstance(task, CompiledTask):
+    if has_description(task):
         return {v.name: v.initial for v in task.variables if v.initial is not None}
     return task.initial_state().to_dict()
 
@@ -426,7 +425,7 @@ def _apart(value: Any, origin: Any) -> float:
     return abs(float(value) - float(origin)) if is_number else float(value != origin)
 
 
-def _moves(value: Any, origin: Any) -> list[Any]:
+def _moves(value: object, origin: object) -> list[object]:
     """Return the initial value, and values on the way to it: halfway, and one step."""
     if origin is None or value == origin:
         return []
@@ -438,7 +437,7 @@ def _moves(value: Any, origin: Any) -> list[Any]:
 
 
 def _listed_starts(task: Task) -> tuple[list[State], bool]:
-    if not isinstance(task, CompiledTask):
+    if not has_description(task):
         return task.list_starts(), True
     try:
         return task.list_starts(max_states=MAX_STARTS, max_seconds=LISTING_SECONDS), True

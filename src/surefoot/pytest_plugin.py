@@ -22,7 +22,7 @@ import pytest
 if TYPE_CHECKING:
     from surefoot.findings import Finding
     from surefoot.policies import Policy
-    from surefoot.results import Fault, FaultsResult, Run, VerifyResult
+    from surefoot.records import Fault, FaultsResult, Run, VerifyResult
 
 MAX_SECONDS = 60.0
 SHOWN_STEPS = 12
@@ -65,9 +65,9 @@ def policy_check(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Poli
 
     def check(
         task: Any,
-        policy: Any,
+        policy: object,
         *,
-        starts: Iterable[Mapping[str, Any]] | None = None,
+        starts: Iterable[Mapping[str, object]] | None = None,
         verify: bool = False,
         max_seconds: float = MAX_SECONDS,
         allow_unavoidable: bool = False,
@@ -118,7 +118,7 @@ class _Check:
         """The seconds that are left."""
         return max(self.max_seconds - (time.perf_counter() - self.begin), 0.0)
 
-    def run(self, starts: Any, *, verify: bool) -> PolicyCheck:
+    def run(self, starts: object, *, verify: bool) -> PolicyCheck:
         """Return the summary, if nothing is wrong."""
         runs = self._fuzzed(starts)
         verdict = self._verified() if verify else None
@@ -136,7 +136,7 @@ class _Check:
         """Return how many runs were tried, if nothing is wrong with them."""
         from surefoot.errors import OutOfBudget
         from surefoot.fuzz import fuzz
-        from surefoot.results import counted
+        from surefoot.text import counted
 
         task, policy = self.policy.task, self.policy
         try:
@@ -189,16 +189,16 @@ class _Check:
 
     def _fail_fault(self, found: FaultsResult, where: str) -> NoReturn:
         from surefoot.errors import printable
-        from surefoot.results import counted
+        from surefoot.text import counted
 
-        first = min(found.faults, key=lambda one: (one.run.steps, one.step))
+        first = min(found.faults, key=lambda fault: (fault.steps, fault.step))
         finding, how = self._smallest(first)
         state, action, outcome, alternatives, run = self._about(first, finding)
         self._fail(
             "has a fault",
             f"fault: {printable(action)} in {_state(state)}",
             f"  may lead to {_state(outcome)}, which is unsafe",
-            f"  safe instead: {', '.join(map(printable, alternatives))}",
+            f"  safe alternative: {', '.join(map(printable, alternatives))}",
             *_steps(run),
             f"{where}; {counted(len(found.faults), 'fault')}, this is the smallest{how}",
             *([] if finding is None else self._kept(finding)),
@@ -206,9 +206,10 @@ class _Check:
 
     def _about(
         self, fault: Fault, finding: Finding | None
-    ) -> tuple[Any, str, Any, Sequence[str], Run]:
+    ) -> tuple[object, str, object, Sequence[str], Run]:
         """Return state, action, outcome, alternatives and run of what was found last."""
         if finding is None:
+            assert fault.run is not None  # find_faults gives it
             return fault.state, fault.action, fault.outcome, fault.alternatives, fault.run
         about, run = finding.about, finding.run(self.policy.task)
         names = finding.content["run"]["variables"]
@@ -222,7 +223,7 @@ class _Check:
         from surefoot.errors import OutOfBudget
         from surefoot.findings import finding_of
         from surefoot.minimise import minimise
-        from surefoot.results import counted
+        from surefoot.text import counted
 
         task, policy = self.policy.task, self.policy
         finding = None
@@ -233,7 +234,7 @@ class _Check:
             return finding, ", not minimised: time ran out"
         if not result.is_smaller:
             return finding, ""
-        return result.after, f", minimised from {counted(fault.run.steps, 'step')}"
+        return result.after, f", minimised from {counted(fault.steps, 'step')}"
 
     def _fail_unavoidable(self, run: Run, where: str) -> NoReturn:
         self._fail(
@@ -247,7 +248,7 @@ class _Check:
 
     def _fail_undecided(self, run: Run, where: str, why: str) -> NoReturn:
         self._fail(
-            "fails, and whose fault it is stayed unknown",
+            "fails, and the faulty decision could not be determined",
             f"ran out of {why}",
             *_steps(run),
             where,
@@ -289,7 +290,7 @@ class _Check:
         return [f"finding, {checked}: {file}", *again]
 
 
-def _state(state: Any) -> str:
+def _state(state: object) -> str:
     from surefoot.errors import printable
 
     return printable(str(state), SHOWN_STATE)
@@ -298,7 +299,7 @@ def _state(state: Any) -> str:
 def _steps(run: Run) -> list[str]:
     """Return the lines of a run, the middle left out if it is long."""
     from surefoot.errors import printable
-    from surefoot.results import counted
+    from surefoot.text import counted
 
     lines = [
         f"  {number}  {_state(state)}  {printable(action)}"
@@ -312,7 +313,7 @@ def _steps(run: Run) -> list[str]:
     return [f"run of {counted(run.steps, 'step')}:", *lines]
 
 
-def _commands(policy: Policy, file: Path, options: Mapping[str, Any] | None) -> list[str]:
+def _commands(policy: Policy, file: Path, options: Mapping[str, object] | None) -> list[str]:
     """Return what shows the failure on the command line; nothing if task or policy have no name
     there. Without ``options`` fuzzing is left out: it has no way to say them.
     """
@@ -322,7 +323,7 @@ def _commands(policy: Policy, file: Path, options: Mapping[str, Any] | None) -> 
     source = policy.task.source
     if source is None or not (BUILT_IN.fullmatch(policy.name) or policy.file is not None):
         return []
-    task = [source.text, *_flags(source.options())]
+    task = [source.text, *_flags(source.words())]
     who = ["--policy", policy.name, *(["--unfiltered"] if policy.unfiltered else [])]
     if policy.interface is not None and policy.interface.origin.file not in (None, policy.name):
         who += ["--interface", str(policy.interface.origin.file)]
@@ -332,7 +333,7 @@ def _commands(policy: Policy, file: Path, options: Mapping[str, Any] | None) -> 
     return [f"  {printable(shlex.join(command), 2000)}" for command in commands]
 
 
-def _flags(options: Mapping[str, Any]) -> list[str]:
+def _flags(options: Mapping[str, object]) -> list[str]:
     flags = []
     for name, value in options.items():
         for one in value if isinstance(value, list) else [value]:

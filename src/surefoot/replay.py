@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from surefoot.errors import InputError, printable
 from surefoot.findings import Finding, check_same_policy, check_same_task, read_finding
 from surefoot.policies import Policy
-from surefoot.results import Run, counted
-from surefoot.results.common import Result
+from surefoot.records import Run
+from surefoot.records.common import Result
+from surefoot.tasks.state import State
 from surefoot.tasks.task import Task
+from surefoot.text import counted
 
 
 @dataclass(frozen=True)
@@ -24,17 +25,20 @@ class ReplayResult(Result):
 
     still_fails: bool
     steps: int
-    step: int | None = None
-    state: Any = None
+    step: int
+    state: State
     was: str | None = None
     now: str | None = None
     reason: str | None = None
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return the result as plain data, without what does not apply."""
-        content: dict[str, Any] = {"still_fails": self.still_fails, "steps": self.steps}
-        if self.state is not None:
-            content |= {"step": self.step, "state": self.state.to_dict()}
+        content: dict[str, object] = {
+            "still_fails": self.still_fails,
+            "steps": self.steps,
+            "step": self.step,
+            "state": self.state.to_dict(),
+        }
         more = {"was": self.was, "now": self.now, "reason": self.reason}
         return content | {name: value for name, value in more.items() if value is not None}
 
@@ -49,7 +53,7 @@ class ReplayResult(Result):
 
 
 def replay(
-    finding: Finding | str | Path, task: Task | None = None, policy: Any = None
+    finding: Finding | str | Path, task: Task | None = None, policy: object = None
 ) -> ReplayResult:
     """Return whether the run of a finding still fails: every decision is asked for again, the
     outcomes are those of the finding.

@@ -4,29 +4,29 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, Unpack
 
 from surefoot import _core
 from surefoot.errors import InputError, OutOfBudget
 from surefoot.options import MAX_INT, SimulateOptions, chosen
+from surefoot.options.keywords import SimulateChanges
 from surefoot.policies import Policy, as_policy
 from surefoot.policies.decisions import ask_core
-from surefoot.results import Run, SimulateResult
+from surefoot.records import Run, RunEnd, SimulateResult
 from surefoot.tasks import require_task
 from surefoot.tasks.state import listed
 from surefoot.tasks.task import Task
 
-MAX_RUNS = 1_000_000  # all runs are kept in memory
 PACKED_RUN_SECONDS = 60.0
 
 
 def simulate(
     task: Task,
-    states: Iterable[Mapping[str, Any]] | None = None,
+    states: Iterable[Mapping[str, object]] | None = None,
     *,
     policy: Any = "random",
     options: SimulateOptions | None = None,
-    **changes: Any,
+    **changes: Unpack[SimulateChanges],
 ) -> SimulateResult:
     """Return runs of a policy, with the environment's choices at random.
 
@@ -39,10 +39,6 @@ def simulate(
     task = require_task(task)
     how = chosen(SimulateOptions, options, changes)
     policy_of = _policies(policy, task, how.seed)
-    if how.runs is not None and how.runs > MAX_RUNS:
-        raise InputError(
-            "bad-option", f"runs must be at most {MAX_RUNS:,}", hint="use --seed for more"
-        )
     begin = time.perf_counter()
     starts = _starts(task, states, how)
     count = len(starts) if how.runs is None else how.runs
@@ -50,7 +46,7 @@ def simulate(
     return SimulateResult(runs, time.perf_counter() - begin)
 
 
-def _policies(policy: Any, task: Task, seed: int) -> Callable[[int], Policy]:
+def _policies(policy: object, task: Task, seed: int) -> Callable[[int], Policy]:
     """Return which policy each run has."""
     if policy == "random":
         return lambda number: as_policy(policy, task, seed=(seed + number) % (MAX_INT + 1))
@@ -59,7 +55,7 @@ def _policies(policy: Any, task: Task, seed: int) -> Callable[[int], Policy]:
 
 
 def _starts(
-    task: Task, states: Iterable[Mapping[str, Any]] | None, how: SimulateOptions
+    task: Task, states: Iterable[Mapping[str, object]] | None, how: SimulateOptions
 ) -> list[bytes]:
     if states is None:
         count = 1 if how.runs is None else how.runs
@@ -73,7 +69,7 @@ def _starts(
 
 def _run(policy: Policy, start: bytes, number: int, how: SimulateOptions, begin: float) -> Run:
     task = policy.task
-    packed, actions, result, stopped, inapplicable = ask_core(
+    run: _core.Run = ask_core(
         task,
         _core.simulate,
         task.core,
@@ -85,15 +81,15 @@ def _run(policy: Policy, start: bytes, number: int, how: SimulateOptions, begin:
         max_seconds=how.max_seconds - (time.perf_counter() - begin),
         max_bytes=how.max_bytes,
     )
-    if stopped:
-        raise OutOfBudget(f"out-of-{stopped}", f"ran out of {stopped} in run {number}")
+    if run.stopped:
+        raise OutOfBudget(f"out-of-{run.stopped}", f"ran out of {run.stopped} in run {number}")
     names = task.actions
     return Run(
         number,
-        tuple(task.unpack_all(packed)),
-        tuple(names[a] for a in actions),
-        result,
-        reason=names[inapplicable] if result == "inapplicable" else None,
+        tuple(task.unpack_all(run.states)),
+        tuple(names[a] for a in run.actions),
+        RunEnd(run.end.name),
+        reason=None if run.inapplicable is None else names[run.inapplicable],
     )
 
 
@@ -105,7 +101,7 @@ def packed_runs(
     """
     task = policy.task
     for number, start in enumerate(starts):
-        packed, taken, end, *_ = ask_core(
+        run: _core.Run = ask_core(
             task,
             _core.simulate,
             task.core,
@@ -117,4 +113,4 @@ def packed_runs(
             max_seconds=PACKED_RUN_SECONDS,
             max_bytes=MAX_INT,
         )
-        yield packed, taken, end
+        yield run.states, run.actions, run.end.name

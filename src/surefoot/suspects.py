@@ -9,34 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from surefoot.evaluate import CANNOT, may_fail
 from surefoot.options import FaultOptions
 from surefoot.policies import Policy
-from surefoot.results import Run
+from surefoot.records import Fault, Run
+from surefoot.records.faults import POSSIBLE_LOSS
 
 MAX_RUNS = 300
 MAX_STEPS = 200  # at the end of a run: what comes before is not looked at
 
 
-@dataclass(frozen=True)
-class Suspect:
-    """A decision in a safe state, at ``step`` of a failing ``run``.
-
-    After each of the ``alternatives`` the policy cannot fail. Behind it no decision of the run has
-    such an alternative. The state is a bug; whether the decision is a fault nobody knows.
-    """
-
-    state: Any
-    action: str
-    alternatives: tuple[str, ...]
-    run: Run
-    step: int
-
-
-def find_suspects(policy: Policy, runs: Iterable[Run], *, options: FaultOptions) -> list[Suspect]:
-    """Return the last decision of each run that has a safe alternative, each once.
+def find_suspects(policy: Policy, runs: Iterable[Run], *, options: FaultOptions) -> list[Fault]:
+    """Return the last decision of each run that has a safe alternative, each once. It may
+    be a fault: its loss begins at 0.
 
     What it does: asks for the outcomes of every other action on the run whether the policy may fail
     from there. Guarantee: with each alternative the state is safe. Cost: one exploration of what
@@ -52,7 +38,7 @@ def find_suspects(policy: Policy, runs: Iterable[Run], *, options: FaultOptions)
         max_bytes=options.max_bytes,
         max_states=options.max_states,
     )
-    found: dict[int, Suspect] = {}
+    found: dict[int, Fault] = {}
     at = 0
     for trial in trials:
         own = answers[at : at + len(trial.outcomes)]
@@ -86,11 +72,21 @@ def _trials(policy: Policy, run: Run) -> Sequence[_Trial]:
     return found
 
 
-def _note(found: dict[int, Suspect], trial: _Trial) -> None:
+def _note(found: dict[int, Fault], trial: _Trial) -> None:
     """Keep a safe alternative if no later step of its run has one."""
     known = found.get(trial.run.run)
     alternatives: tuple[str, ...] = (trial.action,)
     if known is not None and known.step == trial.step:
         alternatives = (*known.alternatives, trial.action)
     state, taken = trial.run.states[trial.step], trial.run.actions[trial.step]
-    found[trial.run.run] = Suspect(state, taken, alternatives, trial.run, trial.step)
+    found[trial.run.run] = Fault(
+        state=state,
+        action=taken,
+        alternatives=alternatives,
+        outcome=trial.run.states[trial.step + 1],
+        run=trial.run,
+        step=trial.step,
+        runs=(trial.run.run, *trial.run.same),
+        has_unknown_alternatives=True,
+        loss=POSSIBLE_LOSS,
+    )

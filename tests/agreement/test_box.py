@@ -201,6 +201,7 @@ def is_finite(task):
     return all(v.type != "real" and v.upper - v.lower < 100 for v in task.variables)
 
 
+@pytest.mark.slow
 @pytest.mark.fuzz
 def test_random_models(tmp_path):
     """Models as files: arrays, transient variables, reals, several elements, errors of all kinds.
@@ -346,14 +347,14 @@ def random_box(task, rng):
 def satisfies(state, constraints):
     values = [int(value) for value in state.values_tuple]
     return all(
-        lower <= sum(factor * values[v] for v, factor in terms) <= upper
-        for terms, lower, upper in constraints
+        each.lower <= sum(factor * values[v] for v, factor in each.terms) <= each.upper
+        for each in constraints
     )
 
 
 def check_part(task, policy, state, part):
     """Assert that a state does what is said about a part of a box with it in it."""
-    what, _, action, images = part
+    what, action = part.what, part.action
     if what == "fail":
         assert task.is_fail(state)
         return
@@ -364,7 +365,7 @@ def check_part(task, policy, state, part):
     if what == "unsure":
         return
     after = steps_of(task, policy, state)
-    assert all(any(is_in(each, image) for *_, image in images) for each in after)
+    assert all(any(is_in(each, to.image) for to in part.images) for each in after)
     if what != "step" or task.is_goal(state):
         return
     loud = [name for name in task.applicable(state) if name not in task.silent]
@@ -385,10 +386,10 @@ def check_parts(task, policy, boxes, box, max_parts):
     for state in states_within(task):
         if not is_in(state, box) or not satisfies(state, constraints):
             continue
-        own = [part for part in parts if is_in(state, part[1])]
+        own = [part for part in parts if is_in(state, part.box)]
         assert len(own) == 1, state
         check_part(task, policy, state, own[0])
-    return Counter(part[0] for part in parts if any(low != high for low, high in part[1]))
+    return Counter(part.what for part in parts if any(low != high for low, high in part.box))
 
 
 @pytest.mark.fuzz

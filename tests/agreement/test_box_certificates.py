@@ -78,6 +78,7 @@ def certificates_of(truth, states, rng):
     yield merged(others, is_apart, rng), sums_of(truth, states), True
 
 
+@pytest.mark.slow
 @pytest.mark.fuzz
 @pytest.mark.parametrize("part", range(PARTS))
 def test_the_checker_says_the_truth(part, tmp_path):

@@ -102,9 +102,9 @@ def test_answers_of_the_enumeration_are_never_wrong():
                 max_states=max_states,
                 progress=None,
             )
-            for state, answer in zip(case.starts, found["answers"], strict=True):
+            for state, answer in zip(case.starts, found.answers, strict=True):
                 assert answer == 2 or answer == (state in case.unsafe)
-                assert answer != 2 or found["stopped"] == "states"
+                assert answer != 2 or found.stopped == "states"
                 counts[answer] += 1
     assert min(counts.values()) > 100, counts
 

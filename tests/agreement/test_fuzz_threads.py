@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 CORE = ROOT / "core"
 SOURCES = [
     *(CORE / "search" / f"{name}.cc" for name in ("state_store", "graph_nodes", "policy_graph")),
-    *(CORE / "task" / f"{name}.cc" for name in ("forced_task", "task")),
+    *sorted((CORE / "task").glob("*.cc")),
     CORE / "policy" / "policy.cc",
     *sorted((CORE / "fuzz").glob("*.cc")),
     ROOT / "tests" / "core" / "fuzz_threads.cc",
@@ -22,6 +22,7 @@ COMPILE = ["g++", "-std=c++20", "-Wall", "-Wextra", "-Werror", "-pthread", "-O1"
 ROUNDS = 12
 
 
+@pytest.mark.slow
 @pytest.mark.skipif("LD_PRELOAD" in os.environ, reason="another sanitizer is loaded already")
 def test_workers_agree_and_never_race(tmp_path: Path) -> None:
     program = tmp_path / "fuzz_threads"

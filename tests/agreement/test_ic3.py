@@ -28,7 +28,7 @@ from surefoot.options import VerifyOptions
 from surefoot.policies import as_policy
 from surefoot.tasks.expressions import variable
 from surefoot.verify.ic3 import Verification, method
-from surefoot.verify.job import Job
+from surefoot.verify.question import Question
 
 pytest.importorskip("pysat")
 
@@ -39,9 +39,9 @@ MAX_STATES = 20_000
 
 def answer_of(task, policy):
     """Return the verification, done, and its result; the code of the error if there was one."""
-    job = Job(task, policy, VerifyOptions(max_seconds=60.0), None, False)
+    question = Question(task, policy, VerifyOptions(max_seconds=60.0), None, False)
     try:
-        verification = Verification(job)
+        verification = Verification(question)
         return verification, verification.run()
     except InputError as error:
         return None, error.code
@@ -124,8 +124,8 @@ def test_scores_of_few_bits_first(monkeypatch):
 def test_certificates_are_accepted():
     accepted = 0
     for name, task, policy in itertools.islice(random_cases(), TASKS // 4):
-        job = Job(task, policy, VerifyOptions(max_seconds=60.0), None, True)
-        found = Verification(job).run()
+        question = Question(task, policy, VerifyOptions(max_seconds=60.0), None, True)
+        found = Verification(question).run()
         if found.verdict == "safe":
             assert found.certificate.size == found.boxes, name
             found.certificate.check()

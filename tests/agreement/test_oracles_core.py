@@ -150,6 +150,7 @@ def assert_no_mistake(counted):
     assert {name: counted[name] for name in MISTAKES} == dict.fromkeys(MISTAKES, 0)
 
 
+@pytest.mark.slow
 def test_every_oracle_equals_brute_force_on_a_million_tasks(programs):
     each = TASKS // JOBS
     ranges = [(job * each, (job + 1) * each) for job in range(JOBS)]
@@ -190,6 +191,7 @@ def test_there_are_named_cases():
     assert "a dead end is safe" in names
 
 
+@pytest.mark.slow
 def test_no_oracle_recurses_over_states(programs):
     """Chains and cycles of five million states, on a stack of 256 KB; each oracle linear there."""
     processes = [start(programs / "oracles_deep", *oracles) for oracles in DEEP]

@@ -11,6 +11,8 @@ from tests.support.random_models import random_state
 
 from surefoot import checker, load_task
 
+pytestmark = pytest.mark.slow
+
 STATES = 1_000
 
 

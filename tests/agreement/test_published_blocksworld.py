@@ -11,6 +11,8 @@ from tests.support.puzzles import BlocksRules, random_states
 
 from surefoot import domain, explore, load_policy, load_task
 
+pytestmark = pytest.mark.slow
+
 STATES = 600  # of each kind
 PUBLISHED = {
     "blocksworld 4": ("4-3", BlocksRules(4, 3, 50), 14),

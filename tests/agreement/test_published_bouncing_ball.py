@@ -10,6 +10,8 @@ from tests.support.instances import INSTANCES, needs_data
 
 from surefoot import domain, load_task
 
+pytestmark = pytest.mark.slow
+
 STATES = 2_000  # of each kind
 # Ranges of height and velocity: anywhere, at the paddle, at the floor, near fail, at top speed.
 PLACES = {

@@ -11,6 +11,8 @@ from tests.support.puzzles import PuzzleRules, random_states
 
 from surefoot import domain, load_task
 
+pytestmark = pytest.mark.slow
+
 STATES = 600  # of each kind
 
 

@@ -13,6 +13,8 @@ from tests.support.instances import INSTANCES, needs_data
 
 from surefoot import domain, load_task
 
+pytestmark = pytest.mark.slow
+
 ACTIONS = [f"accel0_{a}_{b}" for b in (-1, 0, 1) for a in (-1, 0, 1)]
 CAR = ("car0_dx", "car0_dy", "car0_x", "car0_y")
 TOP_SPEED = 6

@@ -330,7 +330,7 @@ def test_scikit_learn_objects_that_cannot_hold_it():
     other = RandomForestClassifier(3, random_state=1).fit(features, labels)
     with pytest.raises(Unsupported, match=r"not those of the original|fewer leaves"):
         fitted_like(load_policy(model, TASK), other)
-    with pytest.raises(InputError, match="no model of a library"):
+    with pytest.raises(InputError, match="not a model of a library"):
         fitted_like(load_policy(model, TASK), object())
 
 

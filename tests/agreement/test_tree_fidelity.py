@@ -10,6 +10,8 @@ import warnings
 
 import numpy as np
 import pytest
+from tests.support.jani import automaton, bounded, edge, model, op, var
+from tests.support.tree_files import LIGHTGBM as LIGHTGBM_TEXT
 from tests.support.trees import (
     NUM_INPUTS,
     boundary_states,
@@ -21,8 +23,6 @@ from tests.support.trees import (
     xgboost_booster,
     xgboost_scores,
 )
-from tests.unit.policies.test_lightgbm import SMALL as LIGHTGBM_TEXT
-from tests.unit.tasks.jani.builders import automaton, bounded, edge, model, op, var
 
 import surefoot
 from surefoot.errors import Unsupported

@@ -158,7 +158,7 @@ def test_agrees_with_evaluation_of_all_start_states():
         case = Case(seed)
         packed = b"".join(case.task.packed(values(s)) for s in case.starts)
         limits = {"max_seconds": 60, "max_bytes": 10**9, "max_states": 10**6, "progress": None}
-        answers = _core.can_fail(case.task.core, case.policy.core, packed, **limits)["answers"]
+        answers = _core.can_fail(case.task.core, case.policy.core, packed, **limits).answers
         found = verify(case.task, case.policy)
         assert (found.verdict == "unsafe") == (1 in answers)
 
@@ -305,7 +305,7 @@ def test_line(policy):
     who = as_policy(policy, task)
     packed = b"".join(state.packed for state in task.list_starts())
     limits = {"max_seconds": 60, "max_bytes": 10**9, "max_states": 10**6, "progress": None}
-    run, _ = _core.nearest_fail(task.core, who.core, packed, **limits)
+    run = _core.nearest_fail(task.core, who.core, packed, **limits).run
     assert found.verdict == "unsafe"
-    assert found.run.steps == len(run[1])
+    assert found.run.steps == len(run.actions)
     assert found.starts == len(packed) // (8 * task.core.words)

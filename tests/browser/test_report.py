@@ -10,12 +10,15 @@ from pathlib import Path
 import pytest
 
 from surefoot import report
-from tests.browser import campaigns
 from tests.browser.chromium import PROGRAM, Browser
+from tests.support import campaigns
 
-pytestmark = pytest.mark.skipif(
-    PROGRAM is None, reason="Debian's chromium is not installed: make browser installs it"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        PROGRAM is None, reason="Debian's chromium is not installed: make browser installs it"
+    ),
+]
 STATUS = ".fault[open] .status"
 CONTRAST = """
 (() => {

@@ -1,19 +1,21 @@
-"""Runs the real program in a process of its own."""
+"""Runs commands in a directory that holds some tasks.
+
+``surefoot`` runs a command in the process of the tests, ``program`` in one of its own.
+"""
 
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.crash.small import written
+from surefoot.records.documents import check_document
+from tests.support.program import Finished, environment, run_here, run_process
+from tests.support.walk import written
+
+__all__ = ["Finished", "Surefoot", "environment"]
 
 TASKS = """
 from surefoot import Description
@@ -61,45 +63,44 @@ class Broken(Counter):
 """
 
 
-@dataclass(frozen=True)
-class Finished:
-    """What the program left behind."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def document(self) -> dict[str, Any]:
-        """The one JSON document on standard output."""
-        assert self.out.count("\n") == 1
-        return dict(json.loads(self.out))
-
-
-def environment(**more: str) -> dict[str, str]:
-    """Return the environment of a plain, wide terminal without colours."""
-    return {**os.environ, "COLUMNS": "200", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8", **more}
-
-
 Surefoot = Callable[..., Finished]
 
 
 @pytest.fixture
-def surefoot(tmp_path: Path) -> Surefoot:
-    """Run ``surefoot ARGUMENTS`` in a directory that holds ``tasks.py``."""
+def folder(tmp_path: Path) -> Path:
+    """A directory that holds ``tasks.py``: commands run in it."""
     (tmp_path / "tasks.py").write_text(TASKS)
+    return tmp_path
+
+
+@pytest.fixture
+def surefoot(folder: Path) -> Surefoot:
+    """Run ``surefoot ARGUMENTS`` in this process; in one of its own if Python must start anew."""
 
     def run(*arguments: str, **env: str) -> Finished:
-        done = subprocess.run(
-            [sys.executable, "-m", "surefoot", *arguments],
-            capture_output=True,
-            encoding="utf-8",
-            cwd=tmp_path,
-            env=environment(**env),
-            timeout=60,
-            check=False,
-        )
-        return Finished(done.returncode, done.stdout, done.stderr)
+        starts_anew = any(name.startswith("PYTHON") for name in env)
+        start = run_process if starts_anew else run_here
+        done = start(arguments, folder=folder, env=environment(**env))
+        if "--json" in arguments:
+            _check_documents(done.out)
+        return done
+
+    return run
+
+
+def _check_documents(text: str) -> None:
+    """Whatever a test is about: what is printed has the shape that ``surefoot schema`` tells."""
+    for line in text.splitlines():
+        if line.startswith('{"surefoot": '):
+            check_document(json.loads(line))
+
+
+@pytest.fixture
+def program(folder: Path) -> Surefoot:
+    """Run ``surefoot ARGUMENTS`` in a process of its own."""
+
+    def run(*arguments: str, **env: str) -> Finished:
+        return run_process(arguments, folder=folder, env=environment(**env))
 
     return run
 

@@ -15,7 +15,7 @@ from tests.cli.conftest import Surefoot
 LINE = "domain:one-way-line?packages=3&locations=4&variant=icy"
 OPTIONS = """
     --property --property-name --start --goal --fail --const --int-range
-    --json --seed --max-seconds --memory-mb --policy
+    --json --seed --max-seconds --memory-mb --policy --interface --unfiltered
 """
 POLICIES = """
 def up(state): return "up" if state["x"] < 3 else "down"
@@ -357,7 +357,7 @@ def finding(surefoot: Surefoot, files: Path) -> str:
 def test_findings(surefoot: Surefoot, finding: str) -> None:
     done = surefoot("check", finding)
     assert (done.code, done.err) == (0, "")
-    text = "accepted: fault: up in x=2; safe instead: down (the policy fails after "
+    text = "accepted: fault: up in x=2; safe alternative: down (the policy fails after "
     assert done.out.startswith(text)
     assert "; 2 certificates checked in " in done.out
     document = surefoot("check", finding, "--json").document
@@ -406,14 +406,41 @@ def test_forged_findings(
 def test_findings_of_other_tasks_and_policies(
     surefoot: Surefoot, finding: str, files: Path
 ) -> None:
-    done = surefoot("check", finding, "--policy", "policies.py:down")
-    assert (done.code, "the policy decides 'down', not up" in done.err) == (5, True)
-    assert surefoot("check", finding, "--policy", "policies.py:up").code == 0
+    for other in ("down", "up"):  # no hash is none that matches, whatever it decides
+        done = surefoot("check", finding, "--policy", f"policies.py:{other}")
+        assert (done.code, "[finding-other-policy]" in done.err) == (5, True)
+        assert "it names no SHA-256, but the policy has one" in done.err
+    done = surefoot("check", finding, "--policy", "random")
+    assert (done.code, "[finding-other-policy]" in done.err) == (2, True)
+    assert 'about the policy "first", not about the policy "random"' in done.err
     other = description()
     other.goal(other.int("y", 0, 1, initial=0) == 1)
     other.compile().write_jani(files / "lamp.jani")
     done = surefoot("check", finding)
     assert (done.code, "[certificate-other-task]" in done.err) == (2, True)
+
+
+def test_a_finding_of_python_code_is_known_by_its_hash(surefoot: Surefoot, files: Path) -> None:
+    policy = ("--policy", "policies.py:up")
+    arguments = ("faults", "lamp.jani", *policy, "--runs", "3", "-o", "found", "--json")
+    file = str(surefoot(*arguments).document["faults"][0]["finding"])
+    assert surefoot("check", file, *policy).code == 0
+    forged = changed(files, file, lambda c: c["policy"].update(sha256=None))
+    done = surefoot("check", forged, *policy)
+    assert (done.code, "[finding-other-policy]" in done.err) == (5, True)
+    (files / "policies.py").write_text(POLICIES + "# changed\n")
+    assert surefoot("check", file, *policy).code == 2
+
+
+def test_the_answer_names_the_policy_that_was_asked(
+    surefoot: Surefoot, decide: Decide, files: Path
+) -> None:
+    file = decide("lamp.jani", "--state", "x=0", "--radius", "1", "--policy", "first")
+    forged = changed(files, file, lambda c: c.update(policy="best.onnx"))
+    done = surefoot("check", forged, "--policy", "first")
+    assert done.out.startswith("accepted: unsafe within 1 difference from first: x=0 (")
+    document = surefoot("check", forged, "--policy", "first", "--json").document
+    assert document["policy"]["name"] == "first"
 
 
 def test_findings_out_of_time(surefoot: Surefoot, finding: str) -> None:

@@ -36,10 +36,10 @@ def _seconds_of_children() -> float:
     return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
 
 
-def test_help_lists_the_commands_and_answers_at_once(surefoot: Surefoot) -> None:
-    surefoot("--help")  # the first one may compile files
+def test_help_lists_the_commands_and_answers_at_once(program: Surefoot) -> None:
+    program("--help")  # the first one may compile files
     begin = _seconds_of_children()
-    done = surefoot("--help")
+    done = program("--help")
     assert _seconds_of_children() - begin < 0.6
     assert done.code == 0
     assert all(command in done.out for command in COMMANDS)
@@ -155,9 +155,10 @@ def test_debug_shows_the_traceback(surefoot: Surefoot) -> None:
 
 
 INTERNAL = """
-from surefoot.cli.failures import guarded
-def fail(): raise {error}
-raise SystemExit(guarded(["explore", "--json"], fail))
+from surefoot.cli.failures import Guard
+with Guard(["explore", "--json"]) as guard:
+    raise {error}
+raise SystemExit(guard.code)
 """
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from surefoot.policies.writing import write_policy
 from tests.cli.conftest import Finished, Surefoot
-from tests.crash.small import always_go, walk, written
+from tests.support.walk import always_go, walk, written
 
 OPTIONS = """
     --policy --interface --unfiltered --out --starts --evaluate-starts --iterations --bias
@@ -50,7 +50,7 @@ def test_safe(surefoot: Surefoot, tmp_path: Path) -> None:
     assert lines[0] == "walk, policy go.json"
     assert lines[1].startswith("before: unsafe 0.5000, goal 0.")
     assert lines[2].startswith("fault: go in track=")
-    assert lines[4] == "  safe instead: turn"
+    assert lines[4] == "  safe alternative: turn"
     assert "checked: out/findings/fault-" in lines[5]
     head = next(number for number, line in enumerate(lines) if "iteration  failing" in line)
     first, last = lines[head + 1].split(), lines[head + 2].split()

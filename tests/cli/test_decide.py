@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from surefoot.oracles import ORACLES, WITH_RADIUS
+from surefoot.oracles import ORACLES, with_radius
 from tests.cli.conftest import Surefoot, environment
 
 LINE = "domain:one-way-line?packages=3&locations=4"
@@ -215,7 +215,7 @@ def test_bad_state(mine: Surefoot, state: str, text: str) -> None:
 
 BAD = {
     "unknown oracle": (("--oracle", "lazy_atractor"), "unknown-oracle", 'mean "lazy_attractor"?'),
-    "list of oracles": (("--oracle", "zzz"), "unknown-oracle", ", ".join(ORACLES)),
+    "list of oracles": (("--oracle", "zzz"), "unknown-oracle", ", ".join(ORACLES.built_in)),
     "negative radius": (("--radius", "-1", "--policy", "first"), "bad-option", "--radius must be"),
     "broken radius": (("--radius", "1.5", "--policy", "first"), "bad-option", "--radius must be"),
     "huge radius": (("--radius", "9" * 30, "--policy", "first"), "bad-option", "--radius must be"),
@@ -223,7 +223,7 @@ BAD = {
     "oracle without radius": (
         ("--radius", "1", "--policy", "first", "--oracle", "ipi"),
         "bad-option",
-        ", ".join(WITH_RADIUS),
+        ", ".join(with_radius()),
     ),
     "order of another": (("--order", "rand"), "bad-option", "for the oracle ipi"),
     "unknown order": (("--order", "lern", "--oracle", "ipi"), "unknown-order", 'mean "learn"?'),
@@ -420,7 +420,7 @@ def test_why_there_is_no_certificate(tmp_path: Path) -> None:
     )
     assert done.stdout.splitlines()[1].startswith("the first of 80 start states; ")
     assert "unchecked" in done.stdout
-    assert "(there is no file of one: ran out of memory while making it)" in done.stdout
+    assert "(no file: ran out of memory while making it)" in done.stdout
 
 
 REJECTING = """
@@ -448,7 +448,7 @@ def test_rejected_certificates_are_our_bug(tmp_path: Path, more: tuple[str, ...]
     )
     assert done.returncode == 5
     assert done.stderr.startswith("error: nonsense [certificate-rejected]\n")
-    assert "this is a bug of Surefoot, please report it; the certificate is in" in done.stderr
+    assert "this is a bug in Surefoot, please report it; the certificate is in" in done.stderr
     (file,) = (tmp_path / "surefoot-certificates").iterdir()
     assert file.name in done.stderr
     assert "verdict" not in done.stdout
@@ -496,11 +496,11 @@ def test_compare_says_who_left_states_unknown(mine: Surefoot) -> None:
 
 def test_compare_all(mine: Surefoot) -> None:
     document = mine("mine.py:real", "--state", "z=0.25", "--compare", "all", "--json").document
-    assert [row["oracle"] for row in document["compare"]] == list(ORACLES[:-1])
+    assert [row["oracle"] for row in document["compare"]] == list(ORACLES.built_in[:-1])
     assert list(document["left_out"]) == ["propagate_unsafe_bdd"]
     arguments = ("mine.py:ladder", "--compare", "all", "--radius", "3", "--policy", "first")
     document = mine(*arguments, "--json").document
-    assert [row["oracle"] for row in document["compare"]] == list(WITH_RADIUS)
+    assert [row["oracle"] for row in document["compare"]] == list(with_radius())
     assert document["summary"]["safe"] == 1
 
 
@@ -508,12 +508,13 @@ DISAGREEING = """
 import sys
 from dataclasses import replace
 from surefoot.cli import main
+from surefoot.objectives import SAFETY
 from surefoot.oracles import compare, engine
 
 class Contrary(compare.Oracle):
     def decide(self, state, **how):
         answer = super().decide(state, **how)
-        return replace(answer, verdict="unsafe") if self.name == "npi" else answer
+        return replace(answer, bounds=SAFETY.bounds("unsafe")) if self.name == "npi" else answer
 
 compare.Oracle = Contrary
 sys.exit(main(sys.argv[1:]))

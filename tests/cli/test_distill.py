@@ -115,7 +115,7 @@ BAD = {
     "negative": ((*GIVEN, *OUT, "--depth", "-1"), "--depth"),
     "rate": ((*GIVEN, *OUT, "--rate", "0"), "--rate must be from"),
     "no part": ((*GIVEN, *OUT, "--kind", "forest", "--rate", "0.1"), "--rate plays no part"),
-    "another format": ((*GIVEN, "-o", "t.onnx"), "is no file *.json or *.ubj"),
+    "another format": ((*GIVEN, "-o", "t.onnx"), "is not a file *.json or *.ubj"),
     "XGBoost's own": ((*GIVEN, "-o", "t.ubj", "--kind", "tree"), "*.ubj is XGBoost's own format"),
     "no folder": ((*GIVEN, "-o", "no/t.json"), "[file-not-written]"),
     "no choice": (("distill", "tasks.py:Counter", "--policy", "first", *OUT), "[no-examples]"),
@@ -139,7 +139,7 @@ def test_the_output_is_checked_before_the_task_is_read(surefoot: Surefoot) -> No
 
 def test_a_library_that_is_not_installed(surefoot: Surefoot, tmp_path: Path) -> None:
     (tmp_path / "xgboost.py").write_text("raise ImportError('no')\n")
-    done = surefoot(*GIVEN, *OUT, PYTHONPATH=str(tmp_path))
+    done = surefoot(*GIVEN, *OUT, PYTHONPATH=os.pathsep.join([str(tmp_path), *sys.path]))
     assert done.code == 3
     assert "fitting trees of kind xgboost needs xgboost [missing-library]" in done.err
     assert "pip install 'surefoot[trees]'" in done.err

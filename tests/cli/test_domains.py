@@ -190,8 +190,8 @@ def test_writing_with_a_document(surefoot: Surefoot, tmp_path: Path) -> None:
 
 BAD = {
     "unknown family": (("one-way-lin",), 'did you mean "one-way-line"?'),
-    "no family like it": (("zzz",), "built-in domains are: one-way-line, two-way-line, "),
-    "empty": (("",), "built-in domains are: "),
+    "no family like it": (("zzz",), "domains are: one-way-line, two-way-line, "),
+    "empty": (("",), "domains are: "),
     "unknown parameter": (("one-way-line?zzz=3",), "its parameters are: packages, locations, "),
     "unknown size": (("one-way-line?size=zzz",), "its sizes are: tiny, small, 15-10"),
     "bad value": (("one-way-line?packages=0",), "packages must be from 1 to 1,000"),

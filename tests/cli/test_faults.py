@@ -87,7 +87,7 @@ def test_text(surefoot: Surefoot, tmp_path: Path) -> None:
         changed = [k for k, v in fault["outcome"].items() if fault["state"][k] != v]
         text = ",".join(f"{name}={fault['outcome'][name]}" for name in changed)
         assert below[0] == f"  may lead to {text}, which is unsafe"
-        assert below[1] == f"  safe instead: {', '.join(fault['alternatives'])}"
+        assert below[1] == f"  safe alternative: {', '.join(fault['alternatives'])}"
         assert below[2] == f"  deviations: {fault['deviations']}"
         number = len(fault["runs"])
         assert f"; on {number} run{'s' * (number > 1)}; checked: found/fault-" in below[3]
@@ -245,10 +245,16 @@ def test_runs_of_findings_and_single_runs(surefoot: Surefoot, tmp_path: Path) ->
 
 
 BAD_RUNS = {
-    "another decision": (lambda run: run["actions"].__setitem__(0, "park_truck_0"), "no failing"),
-    "no outcome": (lambda run: run["states"][1].update(truck_0=3), "no failing run"),
+    "another decision": (
+        lambda run: run["actions"].__setitem__(0, "park_truck_0"),
+        "not a failing",
+    ),
+    "no outcome": (lambda run: run["states"][1].update(truck_0=3), "not a failing run"),
     "no start state": (lambda run: run["states"].pop(0) and run["actions"].pop(0), "known_reach"),
-    "does not fail": (lambda run: run["states"].pop() and run["actions"].pop(), "no failing run"),
+    "does not fail": (
+        lambda run: run["states"].pop() and run["actions"].pop(),
+        "not a failing run",
+    ),
     "no action": (lambda run: run["actions"].__setitem__(0, "hop"), "unknown-action"),
     "no state": (lambda run: run["states"][0].pop("truck_0"), "missing-variable"),
     "no states": (lambda run: run.pop("states"), "bad-run"),
@@ -389,3 +395,12 @@ def test_fuzzing_that_lacks_memory_is_not_called_fine(surefoot: Surefoot) -> Non
     done = faults(surefoot, "--memory-mb", "0")
     assert done.code == 4
     assert "10 cut" in done.out
+
+
+def test_runs_of_0_1_0(surefoot: Surefoot) -> None:
+    """A file of fuzz -o of that version, in which five runs ended as ``safe``, is still read."""
+    file = Path(__file__).parent / "runs_of_0_1_0.json"
+    task = "domain:two-way-line?packages=1&locations=4&variant=icy"
+    done = surefoot("faults", task, "--policy", "first", "--run", str(file), "--json")
+    assert done.code in (0, 1), done.err
+    assert done.document["summary"]["runs"] == 1

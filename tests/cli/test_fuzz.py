@@ -192,7 +192,7 @@ def test_time_that_runs_out_is_code_4(surefoot: Surefoot) -> None:
         (("--policy", "first", "--interface", "i.json"), '"first" takes no interface'),
         (("--policy", "first", "--unfiltered"), '"first" takes no unfiltered'),
         (("--policy", "first", "--states", "gone.jsonl"), "gone.jsonl: "),
-        (("--policy", "first", "-o", "runs.txt"), "is no JSON file"),
+        (("--policy", "first", "-o", "runs.txt"), "is not a JSON file"),
         (("--policy", "first", "-o", "gone/runs.json"), "in a directory that is not there"),
     ],
 )

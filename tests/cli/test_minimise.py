@@ -75,7 +75,7 @@ def test_what_must_not_be_written(surefoot: Surefoot, finding: str, tmp_path: Pa
 
 def test_another_policy_or_task(surefoot: Surefoot, finding: str) -> None:
     done = surefoot("minimise", finding, "-o", "small.json", "--policy", "first")
-    assert (done.code, "[not-a-failing-run]" in done.err) == (2, True)
+    assert (done.code, "[finding-other-policy]" in done.err) == (2, True)
     other = LINE.replace("locations=6", "locations=5")
     done = surefoot("minimise", finding, other, "-o", "small.json")
     assert (done.code, "[finding-other-task]" in done.err) == (2, True)

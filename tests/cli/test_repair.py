@@ -268,7 +268,7 @@ def test_check_names_a_damaged_record(
 ) -> None:
     for change in ({"repair": 2}, {"repair": None}, {"task": 3}, {"after": {}}):
         (files / "r.json").write_text(json.dumps({**record, **change}))
-        assert "r.json: " in error_of(surefoot("check", "r.json"), 2), change
+        assert "r.json:" in error_of(surefoot("check", "r.json"), 2), change
 
 
 def test_interrupted(files: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Surefoot
-from tests.crash.small import kept, written
+from tests.support.walk import kept, written
 
 DEBUG = ("debug", "walk.jani", "--policy", "go.json", "--keep", "50", "-o", "out")
 

@@ -18,7 +18,7 @@ def test_the_faults_of_a_campaign(surefoot: Surefoot, campaign: Path) -> None:
     done = surefoot("show", "out")
     assert (done.code, done.err) == (0, "")
     assert done.out.count("fault: go in ") == 6
-    assert done.out.count("safe instead: turn") == 6
+    assert done.out.count("safe alternative: turn") == 6
     assert done.out.splitlines()[-1] == "6 faults; the campaign: safe"
     document = surefoot("show", "out", "--json").document
     assert len(document["faults"]) == 6
@@ -30,7 +30,7 @@ def test_a_finding_step_by_step(surefoot: Surefoot, campaign: Path) -> None:
     done = surefoot("show", name)
     assert (done.code, done.err) == (0, "")
     assert "fault: go, at step 2 of 2 steps" in done.out
-    assert "  safe instead: turn" in done.out
+    assert "  safe alternative: turn" in done.out
     assert "run 0: fail after 2 steps" in done.out or "fail after 2 steps" in done.out
     assert "of go 1*, turn 0" in done.out
     document = surefoot("show", name, "--json").document

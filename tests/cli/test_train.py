@@ -22,6 +22,7 @@ LINE = "domain:one-way-line?packages=3&locations=4"
 QUICK = ("--potential", "goal", "--hidden", "32,32", "--runs", "200")
 
 
+@pytest.mark.slow
 def test_document(surefoot: Surefoot, tmp_path: Path) -> None:
     steps = ("--steps", "15000", "--checkpoints", "5")
     done = surefoot("train", LINE, "-o", "truck.safetensors", *QUICK, *steps, "--json")
@@ -39,6 +40,7 @@ def test_document(surefoot: Surefoot, tmp_path: Path) -> None:
     assert evaluated["goal_fraction"] > 0.5
 
 
+@pytest.mark.slow
 def test_table_and_same_bytes(surefoot: Surefoot, tmp_path: Path) -> None:
     more = (*QUICK, "--steps", "2000", "--checkpoints", "2", "--seed", "5")
     for name in ("one.safetensors", "two.safetensors"):
@@ -147,6 +149,7 @@ def test_help_shows_an_example(surefoot: Surefoot) -> None:
     assert "--hidden" in done.out
 
 
+@pytest.mark.slow
 def test_training_is_reported_while_it_runs(surefoot: Surefoot, tmp_path: Path) -> None:
     many = ("--steps", "1000000000", "--max-seconds", "8", "--checkpoints", "1000000")
     done = surefoot("train", LINE, "-o", "t.safetensors", *QUICK, *many, "--json")

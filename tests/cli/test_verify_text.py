@@ -13,8 +13,8 @@ from surefoot.cli.progress import Progress
 from surefoot.cli.verify import Verified
 from surefoot.cli.verify_text import print_verified
 from surefoot.policies import Policy, load_policy
-from surefoot.results import EngineReport, Run, VerifyResult
-from surefoot.verify.job import progress_text
+from surefoot.records import EngineReport, Run, RunEnd, VerifyResult
+from surefoot.verify import progress_text
 
 BOX = VerifyResult("safe", "box", 0, True, 0, 0, 0.25, boxes=26, refinements=1)
 
@@ -65,7 +65,7 @@ def test_rounding_is_a_note(shown: Any) -> None:
 
 def test_failing_start_states(shown: Any, policy: Policy) -> None:
     (start,) = policy.task.sample_starts(1)
-    run = Run(0, (start,), (), "fail")
+    run = Run(0, (start,), (), RunEnd.FAIL)
     bounds = [(value, value) for value in start.values()]
     bounds[0] = (0, 2)
     found = replace(BOX, verdict="unsafe", run=run, failing_starts=tuple(bounds))

@@ -237,7 +237,7 @@ bool is_as_written(const Case& one, const Subject& subject) {
     return is_same;
 }
 
-std::vector<OracleOptions> all_oracles(Policy& policy) {
+std::vector<OracleOptions> all_oracles(const Policy& policy) {
     std::vector<OracleOptions> all;
     for (const char* name : kOracles) all.push_back({name, {Order::app, 1, &policy}, {}});
     for (Order order : {Order::learn, Order::rand}) all.push_back({"ipi", {order, 1, &policy}, {}});
@@ -352,22 +352,36 @@ bool refuses_what_it_cannot_do() {
     return is_fine;
 }
 
-// Decides wrongly so many times, and then as the table says.
+// Decides wrongly so many times, whoever asks, and then as the table says. For one thread.
 class LatePolicy : public Policy {
 public:
     LatePolicy(TablePolicy right, std::uint32_t mistakes)
         : right_(std::move(right)), mistakes_(mistakes) {}
 
-    ActionId decide(const Word* state, std::size_t words,
-                    std::span<const ActionId> applicable) override {
-        if (mistakes_ == 0) return right_.decide(state, words, applicable);
-        --mistakes_;
-        return ActionId{99};
+    std::unique_ptr<Decider> decider() const override {
+        return std::make_unique<LateDecider>(right_.decider(), mistakes_);
     }
 
 private:
+    class LateDecider : public Decider {
+    public:
+        LateDecider(std::unique_ptr<Decider> right, std::uint32_t& mistakes)
+            : right_(std::move(right)), mistakes_(mistakes) {}
+
+        ActionId decide(const Word* state, std::size_t words,
+                        std::span<const ActionId> applicable) override {
+            if (mistakes_ == 0) return right_->decide(state, words, applicable);
+            --mistakes_;
+            return ActionId{99};
+        }
+
+    private:
+        std::unique_ptr<Decider> right_;
+        std::uint32_t& mistakes_;
+    };
+
     TablePolicy right_;
-    std::uint32_t mistakes_;
+    mutable std::uint32_t mistakes_;
 };
 
 // A decision that is not applicable is an error, whoever asks for it, and leaves nothing behind.

@@ -20,8 +20,10 @@ from typing import Any
 import pytest
 
 from surefoot.campaign import read_campaign
-from tests.cli.conftest import Finished, environment
-from tests.crash.small import kept, written
+from tests.support.program import Finished, environment
+from tests.support.walk import kept, written
+
+pytestmark = pytest.mark.slow
 
 KILLS = int(os.environ.get("SUREFOOT_KILLS", "12"))
 DEBUG = ("debug", "walk.jani", "--policy", "go.json", "--starts", "3", "--keep", "50")

@@ -8,15 +8,15 @@ import time
 
 import pytest
 from tests.hostile.test_bad_certificates import junk, places
-from tests.hostile.test_bad_policy_certificates import ring
 from tests.support.boxes import Truth, lines_of
+from tests.support.ring import ring
 
 from surefoot import CertificateRejected, InputError
 from surefoot.certificates import check_policy_certificate
 from surefoot.options import VerifyOptions
 from surefoot.policies import as_policy
 from surefoot.verify.certificate import write_box_certificate
-from surefoot.verify.job import Job
+from surefoot.verify.question import Question
 
 MAX_SECONDS = 5.0
 BOXES = [((0, 3), (0, 0), (False, True)), ((0, 1), (1, 2), (False, True))]
@@ -30,10 +30,10 @@ def made(request, tmp_path_factory):
     task = ring()
     truth = Truth(task, as_policy("first", task))
     file = tmp_path_factory.mktemp("certificate") / "c.jsonl"
-    job = Job(task, truth.policy, VerifyOptions(), None, file)
+    question = Question(task, truth.policy, VerifyOptions(), None, file)
     is_blocked = request.param == "blocked"
     boxes = [((0, 3), (3, 3), (False, True))] if is_blocked else BOXES
-    write_box_certificate(job, boxes, [SUM], blocked=is_blocked)
+    write_box_certificate(question, boxes, [SUM], blocked=is_blocked)
     check_policy_certificate(task, file, policy=truth.policy)
     return truth, file, lines_of(file)
 
@@ -58,7 +58,7 @@ def is_accepted(made, text):
 
 def is_proof(truth, text):
     """Return whether the states of the certificate are a closed set."""
-    head, *rows = (json.loads(line) for line in text.decode().splitlines())
+    head, *rows = (json.loads(line) for line in text.decode().rstrip("\n").split("\n"))
     order = [head["variables"].index(name) for name in truth.names]
     boxes = [
         tuple(tuple(row[i]) if isinstance(row[i], list) else (row[i], row[i]) for i in order)

@@ -8,51 +8,15 @@ import time
 
 import pytest
 from tests.support.explicit_tasks import random_policy, random_task
-from tests.unit.tasks.jani.builders import automaton, bounded, condition, edge, op, pa, var
-from tests.unit.tasks.jani.builders import model as jani
+from tests.support.jani import automaton, bounded, condition, edge, op, pa, var
+from tests.support.jani import model as jani
+from tests.support.junk import SCALARS, junk, nested, places
 
 from surefoot import checker
 from surefoot.checker import Rejected, check_certificate
 from surefoot.reference import certificate_of, deviations, explicit_of
 
 MAX_SECONDS = 1.0
-
-
-def nested(depth):
-    """Return lists in lists, built without recursion."""
-    value = []
-    for _ in range(depth):
-        value = [value]
-    return value
-
-
-SCALARS = (
-    *(None, True, False, 0, 1, -1, 2, 7, 2**31, 2**63, -(2**63), 2**64, 10**400, -(10**5000)),
-    *(0.0, -0.0, 1.0, 0.5, 1e308, 5e-324, math.nan, math.inf, -math.inf),
-    *("", "safe", "unsafe", "finite", "1", "a0", "state", "\x1b[2J\x00\n", "é" * 1000, "\ud800"),
-)
-KEYS = ("certificate", "claim", "radius", "states", "name", "0", "", "\x00")
-
-
-def junk(rng, depth=3):
-    """Return something that a JSON reader could return."""
-    kind = rng.random()
-    if depth == 0 or kind < 0.6:
-        return rng.choice(SCALARS)
-    if kind < 0.85:
-        return [junk(rng, depth - 1) for _ in range(rng.randrange(4))]
-    return {rng.choice(KEYS): junk(rng, depth - 1) for _ in range(rng.randrange(3))}
-
-
-def places(value):
-    """Return (container, key) for everything inside a JSON value."""
-    found, waiting = [], [value]
-    while waiting:
-        each = waiting.pop()
-        keys = each if isinstance(each, dict) else range(len(each))
-        found += [(each, key) for key in keys]
-        waiting += [each[key] for key in keys if isinstance(each[key], dict | list)]
-    return found
 
 
 def is_accepted(model, certificate):

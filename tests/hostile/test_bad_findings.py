@@ -89,6 +89,7 @@ def test_deep_ones(line, model):
         assert not is_accepted(model, {**contents[0], name: nested(50_000)}, None)
 
 
+@pytest.mark.slow
 def test_deep_files(line, tmp_path):
     """Whatever is nested as deeply as files may be: an error of ours, or an answer."""
     task, policy, contents = line

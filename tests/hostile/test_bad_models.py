@@ -5,7 +5,7 @@ import os
 import time
 
 import pytest
-from tests.unit.tasks.jani.builders import (
+from tests.support.jani import (
     X,
     Y,
     automaton,
@@ -170,7 +170,7 @@ MODELS = {
         EDGE + "/destinations/0/assignments/0/value"),
     "target unknown": (
         assigning("z", 1), "jani-unknown-variable", EDGE + "/destinations/0/assignments/0/ref"),
-    "target is no cell": (
+    "target is not a cell": (
         assigning(op("+", "x", 1), 1), "jani-missing-key",
         EDGE + "/destinations/0/assignments/0/ref"),
     # properties

@@ -6,28 +6,15 @@ import time
 
 import pytest
 from tests.hostile.test_bad_certificates import junk, places
+from tests.support.ring import SIDE, ring
 
-from surefoot import CertificateRejected, Description, InputError
+from surefoot import CertificateRejected, InputError
 from surefoot.certificates import check_policy_certificate
 from surefoot.checker import Rejected, check_policy_safety
 from surefoot.policies import as_policy
 from surefoot.verify import verify
 
 MAX_SECONDS = 2.0
-SIDE = 3
-
-
-def ring():
-    """Return a task whose ``right`` goes round in a circle, and ``up`` fails at the top."""
-    d = Description("ring")
-    x, y = d.int("x", 0, SIDE), d.int("y", 0, SIDE)
-    b = d.bool("b")
-    d.edge("right", guard=(x < SIDE) & (y < SIDE), outcomes=[{x: x + 1}, {b: True}])
-    d.edge("right", guard=x == SIDE, outcomes=[{x: 0}])
-    d.edge("up", guard=y < SIDE, outcomes=[{y: y + 1}])
-    d.start((x == 0) & (y <= 1) & ~b)
-    d.fail(y == SIDE)
-    return d.compile()
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from tests.support.mutate import mutate
 
 from surefoot import Description, InputError, SurefootError, load_policy, load_task
 from surefoot.policies.shield import shield, write_shield
-from surefoot.repair.decisions import FaultDecision
+from surefoot.records import Fault
 
 MAX_SECONDS = 5.0
 
@@ -39,7 +39,7 @@ def content(task, tmp_path):
     lines = [{"state": {"x": x, "y": 0.5}, "action": "up"} for x in range(5)]
     (tmp_path / "p.jsonl").write_text("\n".join(map(json.dumps, lines)))
     base = load_policy(tmp_path / "p.jsonl", task)
-    faults = [FaultDecision(task.state(x=x, y=0.5), "up", ("down",)) for x in (3, 4)]
+    faults = [Fault(task.state(x=x, y=0.5), "up", ("down",)) for x in (3, 4)]
     file = write_shield(shield(base, faults), tmp_path / "s.json")
     return json.loads(file.read_text())
 

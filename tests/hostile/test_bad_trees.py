@@ -14,13 +14,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.fuzz_loader import Loader, Summary, _try_file
+from tests.support.jani import model as jani_model
 from tests.support.mutate import _DAMAGES, mutate
+from tests.support.tree_files import LIGHTGBM, RULES, VERITAS, chain
 from tests.support.trees import lightgbm_booster, xgboost_booster
-from tests.unit.policies.test_lightgbm import SMALL as LIGHTGBM
-from tests.unit.policies.test_own_trees import chain
-from tests.unit.policies.test_rules import SMALL as RULES
-from tests.unit.policies.test_veritas import SMALL as VERITAS
-from tests.unit.tasks.jani.builders import model as jani_model
 
 import surefoot
 from surefoot.errors import InputError, SurefootError
@@ -393,6 +390,7 @@ def use(reader):
     return Loader(read_and_score, (SurefootError,))
 
 
+@pytest.mark.slow
 @pytest.mark.fuzz
 @pytest.mark.parametrize("file", READERS)
 def test_readers_survive_damaged_files(file, tmp_path):

@@ -8,6 +8,7 @@ from tests.fuzz_loader import fuzz
 FILES = 1_500
 
 
+@pytest.mark.slow
 @pytest.mark.fuzz
 @pytest.mark.parametrize("seed", [1, 2])
 def test_loader_survives_damaged_files(seed, tmp_path):

@@ -25,8 +25,14 @@ ROUNDS = re.compile(r"^( *\d+(?: +[\d.,e+-]+){6} +(?:[\d,]+/[\d,]+|-))(?: +[\d,]
 """rows of the table of debug: eight columns, then the seconds of four stages"""
 
 
-def page_name(page: Path) -> str:
-    return str(page.relative_to(ROOT))
+LONG = {"docs/training.md", "examples/gymnasium_training.py"}
+"""pages and examples that train policies"""
+
+
+def case(file: Path) -> Any:
+    """Return a page or an example as a parameter of a test, marked if it takes long."""
+    name = str(file.relative_to(ROOT))
+    return pytest.param(file, id=name, marks=[pytest.mark.slow] if name in LONG else [])
 
 
 def blocks(page: Path, language: str) -> list[str]:
@@ -76,7 +82,7 @@ def comparable(command: str, output: str) -> Any:
     return json.loads(output, object_hook=lambda o: {k: o[k] for k in o if k not in VARYING})
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "console")], ids=page_name)
+@pytest.mark.parametrize("page", [case(p) for p in PAGES if blocks(p, "console")])
 def test_commands_print_what_the_page_says(page: Path, shell: Any) -> None:
     for block in blocks(page, "console"):
         for command, shown in commands(block):
@@ -88,7 +94,7 @@ def test_commands_print_what_the_page_says(page: Path, shell: Any) -> None:
             assert comparable(command, real) == comparable(command, shown), command
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "python")], ids=page_name)
+@pytest.mark.parametrize("page", [case(p) for p in PAGES if blocks(p, "python")])
 def test_python_code_runs(page: Path, shell: Any, tmp_path: Path) -> None:
     """Code that begins with an import is a program; other code is quoted from an example."""
     examples = [file.read_text("utf-8") for file in sorted((ROOT / "examples").glob("*.py"))]
@@ -107,8 +113,9 @@ def test_lamp_of_the_readme_is_the_example() -> None:
     assert description in (ROOT / "examples/lamp.py").read_text("utf-8")
 
 
-@pytest.mark.parametrize("file", [str(f.relative_to(ROOT)) for f in ROOT.glob("examples/*.py")])
-def test_examples_run(file: str, shell: Any) -> None:
+@pytest.mark.parametrize("path", [case(p) for p in sorted(ROOT.glob("examples/*.py"))])
+def test_examples_run(path: Path, shell: Any) -> None:
+    file = str(path.relative_to(ROOT))
     for name in NEEDS.get(file, ()):
         if find_spec(name) is None:
             pytest.skip(f"{name} is not installed")
@@ -121,7 +128,7 @@ def test_python_defined_task_leaves_standard_error_empty(shell: Any) -> None:
     assert shell("surefoot explore examples/simulator.py:cliff").stderr == ""
 
 
-@pytest.mark.parametrize("page", PAGES, ids=page_name)
+@pytest.mark.parametrize("page", list(map(case, PAGES)))
 def test_relative_links_lead_somewhere(page: Path) -> None:
     for target, anchor in re.findall(r"\]\(([^)#\s]*)(?:#([^)\s]*))?\)", page.read_text("utf-8")):
         if "://" in target or target.startswith("mailto:"):

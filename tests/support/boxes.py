@@ -22,7 +22,7 @@ from surefoot.policies import as_policy
 from surefoot.policies.interface import Input, Interface
 from surefoot.policies.models import Corrected, Rules, Trees
 from surefoot.verify.certificate import write_box_certificate
-from surefoot.verify.job import Job
+from surefoot.verify.question import Question
 from tests.support.networks import random_network
 
 Key = tuple[Any, ...]
@@ -336,8 +336,8 @@ def is_accepted(
     blocked: bool = False,
 ) -> bool:
     """Return what the checker says about a certificate."""
-    job = Job(truth.task, truth.policy, VerifyOptions(), None, file)
-    write_box_certificate(job, boxes, constraints, blocked=blocked)
+    question = Question(truth.task, truth.policy, VerifyOptions(), None, file)
+    write_box_certificate(question, boxes, constraints, blocked=blocked)
     try:
         check_policy_certificate(truth.task, file, policy=truth.policy, max_seconds=60)
     except CertificateRejected:

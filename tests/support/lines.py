@@ -70,7 +70,7 @@ class LineRules:
         return tuple(action for action in self.actions if self._changes(state, action))
 
     def outcomes(self, state: Mapping[str, int], action: str) -> list[Values]:
-        """Return the outcomes; ModelError if one of them is no state."""
+        """Return the outcomes; ModelError if one of them is not a state."""
         return [self._changed(state, changes) for changes in self._changes(state, action)]
 
     def _changed(self, state: Mapping[str, int], changes: Values) -> Values:

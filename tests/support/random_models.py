@@ -18,6 +18,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from tests.support.random_conditions import (
+    CONDITION_FEATURES,
+    add_conditions,
+    condition_features,
+)
+
 Json = Any
 
 CALM_SHARE = 1 / 3
@@ -37,7 +43,9 @@ _DEPTHS = (0, 1, 1, 1, 2, 2, 2, 3, 3, 4, 5)
 
 def random_model(seed: int) -> dict[str, Json]:
     """Return the random model number ``seed``: valid, well-typed, the same at every call."""
-    return _ModelWriter(random.Random(seed)).model()
+    model = _ModelWriter(random.Random(seed)).model()
+    add_conditions(model, random.Random(f"conditions {seed}"), calm=is_calm(seed))
+    return model
 
 
 def is_calm(seed: int) -> bool:
@@ -1067,7 +1075,7 @@ FEATURES = frozenset(
         "two syncs with one result", "no syncs", "lts", "mdp", "no property", "standard property",
         "start condition", "start condition with locations", "condition without exp",
         "states-values", "partial states-values", "states-values with locations", "no start",
-        "goal", "fail",
+        "goal", "fail", *CONDITION_FEATURES,
     }
 )  # fmt: skip
 
@@ -1079,6 +1087,7 @@ def features(model: dict[str, Json]) -> set[str]:
     found.update(_variable_features(model))
     found.update(_system_features(model))
     found.update(_property_features(model))
+    found.update(condition_features(model))
     names = {c["name"] for c in model.get("constants", ())}
     if any(isinstance(c["value"], dict) for c in model.get("constants", ())):
         found.add("constant over constants")

@@ -56,7 +56,7 @@ class TransportRules:
         return tuple(action for action in self.actions if self._changes(state, action))
 
     def outcomes(self, state: Mapping[str, int], action: str) -> list[Values]:
-        """Return the outcomes; ModelError if one of them is no state."""
+        """Return the outcomes; ModelError if one of them is not a state."""
         found = []
         for changes in self._changes(state, action):
             new = {**state, **changes}

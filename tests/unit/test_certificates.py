@@ -14,14 +14,14 @@ from surefoot import (
     OutOfBudget,
     PythonTask,
     Unsupported,
-    certificates,
     checker,
     decide,
     domain,
     load_task,
     read_certificate,
 )
-from surefoot.certificates import Certificate, check_content
+from surefoot.certificates import Certificate, check_content, checking, rows
+from surefoot.files import writing
 
 MEMBERS = [
     *("surefoot", "certificate", "claim", "radius", "task", "policy"),
@@ -137,7 +137,7 @@ def test_another_task_is_refused():
 
 
 def test_many_states_are_written_in_pieces(tmp_path, monkeypatch):
-    monkeypatch.setattr(certificates, "ROWS_PER_PIECE", 7)
+    monkeypatch.setattr(rows, "ROWS_PER_PIECE", 7)
     d = Description("line")
     x = d.int("x", 0, 100, initial=0)
     d.edge("up", guard=x < 100, outcomes=[{x: x + 1}])
@@ -153,7 +153,7 @@ def test_what_cannot_be_written_leaves_what_was_there(tmp_path, monkeypatch):
     certificate = decide(fork().compile(), SAFE).certificate
     file = tmp_path / "c.json"
     file.write_text("before")
-    monkeypatch.setattr(certificates, "MAX_BYTES", 100)
+    monkeypatch.setattr(writing, "MAX_BYTES", 100)
     with pytest.raises(Unsupported):
         certificate.write(file)
     assert file.read_text() == "before"
@@ -229,7 +229,7 @@ def test_time_runs_out(monkeypatch):
     with pytest.raises(OutOfBudget) as caught:
         certificate.check(max_seconds=0.0)
     assert caught.value.code == "out-of-seconds"
-    monkeypatch.setattr(certificates, "FASTEST_CHECK", 1)
+    monkeypatch.setattr(checking, "FASTEST_CHECK", 1)
     monkeypatch.setattr(checker, "check_certificate", None)  # not even tried
     with pytest.raises(OutOfBudget):
         certificate.check(max_seconds=1.0)

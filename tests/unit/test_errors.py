@@ -3,7 +3,7 @@
 import pytest
 
 from surefoot import InputError
-from surefoot.errors import shown
+from surefoot.errors import Refusal, Unsupported, shown
 
 WHERE = {
     (None, None): "no [code]",
@@ -36,3 +36,11 @@ def test_what_is_nested_too_deep_is_shown_as_that():
     for _ in range(100_000):
         deep = [deep]
     assert shown(deep) == "something nested thousands of levels deep"
+
+
+def test_refusal_becomes_the_error_that_says_it() -> None:
+    refusal = Refusal("no-goal", "the task has no goal", "give --goal")
+    error = refusal.error(file="truck.jani")
+    assert isinstance(error, Unsupported)
+    assert str(error) == "truck.jani: the task has no goal [no-goal]\n  hint: give --goal"
+    assert str(refusal) == "the task has no goal"

@@ -8,9 +8,10 @@ from surefoot import Description, InputError, domain
 from surefoot.faults import FaultFinder, find_faults
 from surefoot.fuzz import fuzz
 from surefoot.options import FaultOptions
-from surefoot.oracles import BDD
 from surefoot.policies import as_policy
-from surefoot.results import Run
+from surefoot.records import Run, RunEnd
+
+BDD = "propagate_unsafe_bdd"
 
 
 def ledge():
@@ -33,7 +34,7 @@ def failing_runs(task, policy="first", **options):
 
 def run_of(task, numbers, actions, **more):
     states = tuple(task.state(x=n) for n in numbers)
-    return Run(0, states, tuple(actions), "fail", **more)
+    return Run(0, states, tuple(actions), RunEnd.FAIL, **more)
 
 
 def test_the_fault_is_where_the_safe_region_is_left():
@@ -254,7 +255,7 @@ def test_what_is_printed():
     found = find_faults(task, "first", failing_runs(task))
     fault = found.faults[0]
     assert str(fault) == (
-        "fault: on in x=2\n  may lead to x=3, which is unsafe\n  safe instead: back"
+        "fault: on in x=2\n  may lead to x=3, which is unsafe\n  safe alternative: back"
     )
     content = found.to_dict()
     assert content["faults"][0] == {

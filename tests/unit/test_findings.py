@@ -33,6 +33,7 @@ from surefoot.fuzz import fuzz
 from surefoot.policies import as_policy
 from surefoot.policies.models import Layer, Network
 from surefoot.policies.safetensors import to_bytes
+from surefoot.records.faults import Lazy
 
 LINE = "domain:one-way-line?packages=2&locations=6&variant=icy-park"
 
@@ -470,7 +471,7 @@ def test_where_no_alternative_was_settled_the_certificate_has_one():
     (fault,) = finder.add(run)
     made = finder._certificates(fault.state, fault.outcome, ())
     bare = replace(fault, alternatives=(), has_unknown_alternatives=True)
-    bare = replace(bare, make_certificates=lambda: made)
+    bare = replace(bare, make_certificates=Lazy(lambda: made))
     finding = finding_of(task, policy, bare)
     assert len(finding.about["alternatives"]) == 1
     assert finding.about["alternatives"][0] in ("down", "stay")
@@ -492,7 +493,7 @@ def test_runs_from_made_starts(line, tmp_path, perturb):
     del content["run"]["made"]
     content["run"]["known_reachable"] = True
     if not task.is_start(run.start):
-        with pytest.raises(CertificateRejected, match="no start state"):
+        with pytest.raises(CertificateRejected, match="not a start state"):
             finding_from(content, "x.json").check()
 
 
@@ -503,6 +504,16 @@ def test_runs_as_fuzzing_writes_them(line):
     plain = {"states": [run.start.to_dict()], "actions": []}
     assert run_from(plain, task).is_known_reachable
     assert not run_from({**plain, "known_reachable": False}, task).is_known_reachable
+
+
+def test_runs_that_0_1_0_called_safe_are_read():
+    d = Description("line")
+    x = d.int("x", 0, 3, initial=0)
+    d.edge("up", guard=x < 3, outcomes=[{x: x + 1}])
+    d.fail(x > 3)
+    old = {"run": 4, "states": [{"x": 0}], "actions": [], "result": "safe", "steps": 3}
+    run = run_from(old, d.compile())
+    assert (run.run, [dict(state) for state in run.states], run.actions) == (4, [{"x": 0}], ())
 
 
 BAD_RUNS = {

@@ -11,11 +11,13 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from surefoot import Description, InputError, PythonTask, domain
+from surefoot import Description, InputError, PythonTask, _core, domain
 from surefoot.fuzz import fuzz, fuzz_packed
+from surefoot.objectives import SAFETY, ZERO, Interval
 from surefoot.options import FuzzOptions
 from surefoot.policies import as_policy
 from surefoot.policies.models import Layer, Network
+from surefoot.records import NOTHING_FAILS, RunEnd
 
 DRAWS = 4000
 CHI_SQUARE = {1: 19.5, 3: 25.9, 4: 28.5, 5: 30.9}  # exceeded once in 100,000 times
@@ -128,6 +130,31 @@ def test_a_lookahead_goes_no_deeper_than_its_states():
     assert plain(fuzzed_fan(10_000)) == plain(fuzzed_fan(None))
 
 
+def test_runs_are_drawn_to_what_the_guidance_says():
+    """One way by default and by the guidance to fail, the other by the guidance to a condition that
+    the task does not have.
+    """
+    d = Description("left or right")
+    x = d.int("x", -9, 9)
+    d.edge("go", guard=(x > -9) & (x < 9), outcomes=[{x: x - 1}, {x: x + 1}])
+    d.fail(x == 9)
+    d.start(x == 0)
+    task = d.compile()
+    starts, how = task.draw_starts(20), FuzzOptions(runs=20, lookahead=1, max_steps=5, workers=1)
+
+    def ends(guidance):
+        runs = fuzz_packed(as_policy("first", task), starts, how, guidance=guidance).runs
+        return [(run.steps, run.result) for run in runs]
+
+    plain = ends(None)
+    assert plain == ends(task.guidance_to(x == 9)) == ends(task.guidance_to(x > 8))
+    closer = FuzzOptions(runs=20, lookahead=1, max_steps=50, workers=1)
+    to_fail = fuzz_packed(as_policy("first", task), starts, closer)
+    away = fuzz_packed(as_policy("first", task), starts, closer, guidance=task.guidance_to(x == -9))
+    assert to_fail.counts == {"fail": 20}
+    assert away.counts.get("fail", 0) == 0
+
+
 def twins(count):
     """From 0 to one of several states that fail."""
     d = Description("twins")
@@ -168,9 +195,13 @@ def corridor(length=10):
     return d.compile()
 
 
-def test_a_run_whose_states_were_all_seen_is_safe():
+def test_a_run_whose_states_were_all_seen_is_cut_for_that_reason():
     found = fuzz(corridor(), "first", runs=3)
-    assert found.counts == {"safe": 3}
+    assert (found.counts, found.cuts) == ({"cut": 3}, {NOTHING_FAILS: 3})
+    assert {(run.result, run.reason) for run in found.runs} == {("cut", NOTHING_FAILS)}
+    assert found.summary["cut"] == found.summary["nothing_reachable_fails"] == 3
+    assert found.summary_text.startswith("3 runs: 3 cut (nothing reachable fails); ")
+    assert all(SAFETY.value_of(run) == Interval.exactly(ZERO) for run in found.runs)
     assert not found.failing and found.stopped is None
     assert found.policy_calls == 10 and found.states == 11
 
@@ -186,7 +217,7 @@ def test_steps_are_bounded():
     d.fail(x == 5)
     found = fuzz(d.compile(), circle, runs=4, max_steps=1, lookahead=1, bias="uniform")
     assert [(run.result, run.reason, run.steps) for run in found.runs] == [("cut", "steps", 1)] * 4
-    assert fuzz(d.compile(), circle, runs=4, max_steps=50).counts == {"safe": 4}
+    assert fuzz(d.compile(), circle, runs=4, max_steps=50).cuts == {NOTHING_FAILS: 4}
 
 
 def test_a_failing_run_is_not_longer_than_allowed():
@@ -622,3 +653,7 @@ def test_as_text_only_the_shortest_failing_runs_are_shown():
     assert len(shown) == 3
     assert f"... and {len(found.failing) - 3} more failing runs" in str(found)
     assert len(repr(found)) < 300
+
+
+def test_ends_of_runs_have_the_same_names_in_the_core():
+    assert {end.name for end in _core.RunEnd} == {"none", *RunEnd}

@@ -1,47 +1,83 @@
-"""Who may use whom: the rules of the architecture, read off the imports."""
+"""Who may use whom: the rules of the architecture, read off the imports.
+
+One test for the package and one for the core; each lists everything that is out of place.
+"""
 
 import ast
 import re
 import sys
+from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
-
-import pytest
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "surefoot"
 CORE = ROOT / "core"
 
+STAGES = {
+    "explore",
+    "simulate",
+    "fuzz",
+    "oracles",
+    "faults",
+    "repair",
+    "verify",
+    "evaluate",
+    "doctor",
+    "minimise",
+    "replay",
+    "suspects",
+    "train",
+    "gym",
+    # on its way to `evidence`
+    "findings",
+}
 # Lower ones may not use higher ones. A part that stands nowhere is an error: give it a place.
-LAYERS = [
-    {"errors", "options", "results", "files"},
-    {"tasks", "policies", "domains"},
-    {
-        "explore",
-        "simulate",
-        "doctor",
-        "oracles",
-        "fuzz",
-        "faults",
-        "repair",
-        "verify",
-        "evaluate",
-        "certificates",
-        "findings",
-        "minimise",
-        "replay",
-        "suspects",
-        "train",
-        "gym",
-    },
+LAYERS = (
+    {"errors", "lazy", "options", "python_file", "registry", "files", "text"},
+    {"jobs"},
+    {"tasks", "policies", "domains", "pictures"},
+    {"records"},
+    {"objectives"},
+    {"certificates"},
+    STAGES,
+    {"evidence"},
     {"loop"},
     {"campaign", "report"},
     {"cli", "web", "pytest_plugin", "__main__"},
-]
-APART = {"checker", "reference", "__init__"}
+)
 LAYER = {part: number for number, parts in enumerate(LAYERS) for part in parts}
+# Who may use whom within a layer. oracles < faults < repair < verify; the others stand beside.
+SIDEWAYS = {
+    "lazy": set(),
+    "options": {"errors"},
+    "python_file": {"errors"},
+    "registry": {"errors", "python_file"},
+    "files": {"errors"},
+    "domains": {"tasks"},
+    "policies": {"tasks"},
+    "pictures": {"domains", "tasks"},
+    "faults": {"oracles"},
+    "repair": {"fuzz", "simulate"},
+    "findings": {"repair"},
+    "verify": {"findings", "fuzz", "oracles", "simulate"},
+    "evaluate": {"fuzz", "simulate"},
+    "suspects": {"evaluate"},
+    "replay": {"findings"},
+    "minimise": {"faults", "findings", "replay"},
+    "train": {"fuzz"},
+    "gym": {"train"},
+    "report": {"campaign"},
+    "__main__": {"cli"},
+}
+# A loader may pick a domain while it runs; it must not need it to be imported.
+LATE = {"tasks": {"domains"}, "policies": {"domains"}}
+APART = {"checker", "reference", "__init__"}
 # Who hands them over; everybody else must not know it.
-MAY_USE_CHECKER = {"certificates", "findings"}
-MAY_USE_CORE = LAYERS[1] | LAYERS[2] - {"domains"}
+MAY_USE_CHECKER = {"certificates", "findings", "evidence"}
+MAY_USE_CORE = {"tasks", "policies", "certificates", *STAGES} - {"findings", "replay", "suspects"}
+ANYBODY_MAY_USE = {"__version__"}
+NOBODY_MAY_USE = {"gym"}  # it needs Gymnasium to be imported
 HEAVY = {
     "torch",
     "xgboost",
@@ -87,78 +123,128 @@ def is_type_checking(node):
     return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
 
 
+@cache
 def imports(file, *, top_only=False):
-    """Yield the names a file imports, those for type checkers left out."""
-    open_nodes = [ast.parse(file.read_text())]
+    """Return the names a file imports, those for type checkers left out."""
+    names, open_nodes = [], [ast.parse(file.read_text())]
     while open_nodes:
         node = open_nodes.pop()
         if isinstance(node, ast.Import | ast.ImportFrom):
-            yield from imported_names(node, file)
+            names += imported_names(node, file)
         is_inner = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
         if not is_type_checking(node) and not (top_only and is_inner):
             open_nodes.extend(ast.iter_child_nodes(node))
+    return tuple(names)
 
 
-def own_parts(file, **how):
+def own_parts(file, *, top_only=False):
     """Return the parts of surefoot that a file imports."""
-    return {name.split(".")[1] for name in imports(file, **how) if name.startswith("surefoot.")}
+    names = imports(file, top_only=top_only)
+    return {name.split(".")[1] for name in names if name.startswith("surefoot.")}
 
 
-def case(file):
-    return pytest.param(file, id=str(file.relative_to(PACKAGE)))
+def may_use(part, used, *, is_late):
+    """Return whether a part may import another; ``is_late`` if only inside of functions."""
+    if used == "checker":
+        return part in MAY_USE_CHECKER
+    if used == "_core":
+        return part in MAY_USE_CORE
+    is_allowed = {part, *SIDEWAYS.get(part, ()), *ANYBODY_MAY_USE}
+    is_below = LAYER.get(used, len(LAYERS)) < LAYER[part] and used not in NOBODY_MAY_USE
+    return is_below or used in is_allowed or (is_late and used in LATE.get(part, ()))
 
 
-@pytest.mark.parametrize("file", list(map(case, FILES)))
-def test_imports_go_downwards(file):
+def out_of_order(file):
+    """Yield what a file of a layer imports that it may not."""
     part = part_of(file)
-    assert part in LAYER or part in APART, f"{part} has no place in LAYERS"
     if part not in LAYER:
+        if part not in APART:
+            yield f"{part} has no place in LAYERS"
         return
-    for used in own_parts(file) - {"_core", "__version__", part}:
-        if used == "checker":
-            assert part in MAY_USE_CHECKER, f"{part} uses the checker"
-            continue
-        assert used in LAYER, f"{file.name} uses {used}"
-        # A loader may pick a domain while it runs; nobody below may need it to be imported.
-        is_sideways = LAYER[used] == LAYER[part]
-        assert is_sideways or LAYER[used] < LAYER[part], f"{part} uses {used}"
+    at_once = own_parts(file, top_only=True)
+    for used in sorted(own_parts(file)):
+        if not may_use(part, used, is_late=used not in at_once):
+            yield f"{part} uses {used}"
 
 
-@pytest.mark.parametrize("file", list(map(case, [f for f in FILES if part_of(f) == "tasks"])))
-def test_tasks_do_not_need_domains_to_be_imported(file):
-    assert "domains" not in own_parts(file, top_only=True)
-
-
-@pytest.mark.parametrize("file", list(map(case, FILES)))
-def test_only_tasks_policies_and_stages_touch_the_core(file):
-    assert "_core" not in own_parts(file) or part_of(file) in MAY_USE_CORE
-
-
-@pytest.mark.parametrize("file", list(map(case, [f for f in FILES if part_of(f) == "checker"])))
-def test_the_checker_uses_itself_and_the_standard_library(file):
+def not_alone(file):
+    """Yield what the checker imports beyond itself, and the reference beyond the checker."""
+    part = part_of(file)
+    if part not in ("checker", "reference"):
+        return
+    own = {"checker": {"checker"}, "reference": {"checker", "reference"}}[part]
     for name in imports(file):
-        top = name.split(".")[0]
-        assert name.startswith("surefoot.checker") or top in sys.stdlib_module_names, name
+        top, inner = (*name.split("."), "")[:2]
+        if not (top == "surefoot" and inner in own) and top not in sys.stdlib_module_names:
+            yield f"{part} uses {name}"
 
 
-@pytest.mark.parametrize("file", list(map(case, [f for f in FILES if part_of(f) == "reference"])))
-def test_the_reference_uses_the_checker_only(file):
-    for name in imports(file):
-        mine = name.startswith(("surefoot.checker", "surefoot.reference"))
-        assert mine or name.split(".")[0] in sys.stdlib_module_names, name
+def heavy_at_once(file):
+    """Yield the heavy libraries that a file imports outside of functions."""
+    if file not in DERIVED:
+        names = set(imports(file, top_only=True))
+        yield from sorted(names & {f"surefoot.gym.{path.stem}" for path in DERIVED})
+    libraries = {name.split(".")[0] for name in imports(file, top_only=True)}
+    for name in sorted(HEAVY & libraries - DERIVED.get(file, set())):
+        yield f"imports {name} outside of a function"
 
 
-@pytest.mark.parametrize("file", list(map(case, FILES)))
-def test_heavy_libraries_are_imported_where_they_are_needed(file):
-    allowed = DERIVED.get(file, set())
-    assert not HEAVY & {name.split(".")[0] for name in imports(file, top_only=True)} - allowed
+RULES = (out_of_order, not_alone, heavy_at_once)
 
 
-@pytest.mark.parametrize("file", list(map(case, sorted(set(FILES) - set(DERIVED)))))
-def test_nobody_needs_gymnasium_to_be_imported(file):
-    derived = {f"surefoot.gym.{one.stem}" for one in DERIVED}
-    assert not derived & set(imports(file, top_only=True))
-    assert part_of(file) == "gym" or "gym" not in own_parts(file)
+def violations(files=FILES):
+    """Return everything that is out of place, as ``file: what``."""
+    return [
+        f"{file.relative_to(PACKAGE)}: {what}"
+        for file in files
+        for rule in RULES
+        for what in rule(file)
+    ]
+
+
+def test_every_part_uses_what_stands_below_it():
+    assert not violations(), "\n".join(["out of place:", *violations()])
+
+
+def test_nobody_uses_each_other_within_a_layer():
+    TopologicalSorter(SIDEWAYS).prepare()
+    across = [
+        f"{part}, {used}"
+        for part, parts in SIDEWAYS.items()
+        for used in parts
+        if LAYER[part] != LAYER[used]
+    ]
+    assert not across, "SIDEWAYS is for parts of one layer"
+
+
+def test_the_rules_find_what_is_out_of_place(tmp_path, monkeypatch):
+    """The tests above are worth something only if they find something."""
+    monkeypatch.setattr(f"{__name__}.PACKAGE", tmp_path)
+    wrong = {
+        "domains/core.py": ("from surefoot import _core", "domains uses _core"),
+        "files.py": ("def f():\n    from surefoot.tasks import Task", "files uses tasks"),
+        "tasks/a.py": ("from surefoot.domains import DOMAINS", "tasks uses domains"),
+        "fuzz.py": ("from surefoot import evaluate", "fuzz uses evaluate"),
+        "loop/a.py": ("from surefoot.checker import x", "loop uses checker"),
+        "cli/a.py": ("from surefoot.nowhere import x", "cli uses nowhere"),
+        "cli/b.py": ("def f():\n    import surefoot.gym", "cli uses gym"),
+        "nowhere.py": ("", "nowhere has no place in LAYERS"),
+        "checker/a.py": ("import surefoot.errors", "checker uses surefoot.errors"),
+        "reference/a.py": ("import numpy", "reference uses numpy"),
+        "policies/a.py": ("import torch.nn", "imports torch outside of a function"),
+    }
+    right = {
+        "tasks/b.py": "def f():\n    from surefoot.domains import DOMAINS",
+        "oracles/b.py": "from surefoot import _core, errors\nfrom surefoot.tasks import Task",
+        "policies/b.py": "def f():\n    import torch",
+        "reference/b.py": "import math\nfrom surefoot.checker import x",
+        "loop/b.py": "if TYPE_CHECKING:\n    from surefoot.cli import x",
+    }
+    for name, text in [*((name, text) for name, (text, _) in wrong.items()), *right.items()]:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    expected = sorted(f"{name}: {what}" for name, (_, what) in wrong.items())
+    assert sorted(violations(sorted(tmp_path.rglob("*.py")))) == expected
 
 
 def test_import_reader_sees_what_it_should(tmp_path):
@@ -189,16 +275,16 @@ def test_import_reader_sees_what_it_should(tmp_path):
 
 # -- C++ -------------------------------------------------------------------------------------
 
-CORE_LAYER = {
-    "base": 0,
-    "task": 1,
-    "policy": 2,
-    "search": 3,
-    "oracle": 4,
-    "fuzz": 4,
-    "verify": 4,
-    "fault": 5,
-}
+CORE_LAYERS = (
+    {"base"},
+    {"task"},
+    {"policy"},
+    {"search"},
+    {"relax"},
+    {"oracle", "fuzz", "values", "verify"},
+    {"fault"},
+)
+CORE_LAYER = {folder: number for number, folders in enumerate(CORE_LAYERS) for folder in folders}
 CORE_FILES = sorted([*CORE.rglob("*.h"), *CORE.rglob("*.cc")])
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 FOREIGN = re.compile(
@@ -206,25 +292,68 @@ FOREIGN = re.compile(
 )
 
 
-def core_case(file):
-    return pytest.param(file, id=str(file.relative_to(CORE)))
+def core_violations(file):
+    """Yield what a file of the core includes that it may not, and what it may not know."""
+    own, text = file.relative_to(CORE).parts[0], file.read_text()
+    if own not in CORE_LAYER:
+        yield f"{own} has no place in CORE_LAYERS"
+        return
+    for kind, name in INCLUDE.findall(text):
+        folder = name.split("/")[0]
+        if kind == '"' and not (CORE / name).is_file():
+            yield f"{name} is not in core"
+        elif kind == '"' and folder != own and not CORE_LAYER[folder] < CORE_LAYER[own]:
+            yield f"{own} includes {name}"
+    if foreign := FOREIGN.search(text):
+        yield f"knows Python or prints: {foreign[0]}"
 
 
-@pytest.mark.parametrize("file", list(map(core_case, CORE_FILES)))
-def test_includes_go_downwards(file):
-    own = file.relative_to(CORE).parts[0]
-    for kind, name in INCLUDE.findall(file.read_text()):
-        if kind == "<":
-            continue
-        used = name.split("/")[0]
-        assert (CORE / name).is_file(), f"{name} is not in core"
-        assert used == own or CORE_LAYER[used] < CORE_LAYER[own], f"{own} includes {name}"
+def test_the_core_includes_what_stands_below_it():
+    listed = [
+        f"{file.relative_to(CORE)}: {what}" for file in CORE_FILES for what in core_violations(file)
+    ]
+    assert not listed, "\n".join(["out of place:", *listed])
 
 
-@pytest.mark.parametrize("file", list(map(core_case, CORE_FILES)))
-def test_the_core_knows_no_python_and_prints_nothing(file):
-    assert not FOREIGN.search(file.read_text())
+DECLARED = re.compile(r"^surefoot_library\((\w+)([\w ]*)\)$", re.MULTILINE)
+
+
+def included_folders(folder):
+    """Return the other folders of the core whose headers the files of a folder include."""
+    names = {
+        name.split("/")[0]
+        for file in CORE_FILES
+        if file.parent == CORE / folder
+        for kind, name in INCLUDE.findall(file.read_text())
+        if kind == '"'
+    }
+    return names - {folder}
+
+
+def test_the_libraries_of_the_core_declare_what_they_include():
+    """No more, no less; that each builds with what it declares: test_core_libraries.py."""
+    declared = DECLARED.findall((CORE / "CMakeLists.txt").read_text())
+    assert {folder: set(needed.split()) for folder, needed in declared} == {
+        path.name: included_folders(path.name) for path in CORE.iterdir() if path.is_dir()
+    }
 
 
 def test_there_is_a_core():
     assert {file.relative_to(CORE).parts[0] for file in CORE_FILES} >= {"base", "task", "search"}
+
+
+# -- tests -----------------------------------------------------------------------------------
+
+TESTS = ROOT / "tests"
+IMPORTED_TESTS = re.compile(r"^\s*(?:from|import) (tests\.[\w.]+)", re.MULTILINE)
+
+
+def test_tests_share_what_stands_in_support():
+    """A folder of tests imports from itself and from tests/support, not from other folders."""
+    foreign = [
+        f"{file.relative_to(ROOT)}: {name}"
+        for file in sorted(TESTS.rglob("*.py"))
+        for name in IMPORTED_TESTS.findall(file.read_text())
+        if name.split(".")[1] not in ("support", "fuzz_loader", file.relative_to(TESTS).parts[0])
+    ]
+    assert not foreign, "\n".join(["belongs in tests/support:", *foreign])

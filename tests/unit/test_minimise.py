@@ -118,9 +118,9 @@ def test_detours_are_left_out():
     task = d.compile()
     policy = as_policy(lambda state: "go", task)
     states = [0, 1, 2, 0, 1, 2, 3, 8, 0, 1, 8, 9]
-    from surefoot.results import Run
+    from surefoot.records import Run, RunEnd
 
-    run = Run(3, tuple(task.state(x=x) for x in states), ("go",) * 11, "fail")
+    run = Run(3, tuple(task.state(x=x) for x in states), ("go",) * 11, RunEnd.FAIL)
     fault = find_faults(task, policy, [run]).faults[-1]
     assert fault.state == {"x": 8}
     result = minimise(task, policy, fault)
@@ -251,6 +251,10 @@ def test_a_finding_of_another_policy():
     policy = load_policy("first", task)
     fault = find_faults(task, policy, fuzz(task, policy, runs=5).failing).faults[0]
     finding = finding_of(task, policy, fault)
+    other = load_policy("random", task)
     with pytest.raises(InputError) as caught:
-        minimise(finding, load_policy("random", task))
+        minimise(finding, other)
+    assert caught.value.code == "finding-other-policy"
+    with pytest.raises(InputError) as caught:
+        minimise(finding, other.renamed("first", file=None, sha256=None))
     assert caught.value.code == "not-a-failing-run"

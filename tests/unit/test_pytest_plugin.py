@@ -63,7 +63,7 @@ def test_fails_with_the_smallest_fault(tmp_path):
     text = failed(tmp_path, "policy_check(TASK, 'first', runs=50)")
     assert "policy first has a fault, on walk" in text
     assert "fault: up in x=2\n    may lead to x=3, which is unsafe\n" in text
-    assert "safe instead: down\n" in text
+    assert "safe alternative: down\n" in text
     assert "run of 2 steps:\n    0  x=2  up\n    1  x=3  up\n    2  x=4  fails\n" in text
     assert "seed 0; 1 fault, this is the smallest" in text
     assert "Traceback" not in text and "pytest_plugin.py" not in text
@@ -171,7 +171,7 @@ def test_costs_nothing_where_it_is_not_used(tmp_path):
     assert done.returncode == 0
     (loaded,) = [line for line in done.stdout.splitlines() if line.startswith("LOADED")]
     ours = [name for name in eval(loaded.removeprefix("LOADED ")) if "surefoot" in name]
-    assert ours == ["surefoot", "surefoot.pytest_plugin"]
+    assert ours == ["surefoot", "surefoot.lazy", "surefoot.pytest_plugin"]
     assert "'numpy'" not in loaded
 
 

@@ -3,7 +3,8 @@
 import pytest
 
 from surefoot import Description, simulate
-from surefoot.results import EngineReport, VerifyResult, counted
+from surefoot.records import EngineReport, VerifyResult
+from surefoot.text import counted
 
 
 def line(last):
@@ -40,6 +41,5 @@ def test_verdicts():
     assert str(unknown) == text
     reports = (EngineReport("box", "unknown", 1.0, "cut"),)
     plain = VerifyResult("safe", "ic3", 0, True, 0, 0, 0.5, engines=reports).to_dict()
-    assert plain["engines"] == [
-        {"method": "box", "verdict": "unknown", "seconds": 1.0, "reason": "cut"}
-    ]
+    report = {"method": "box", "verdict": "unknown", "seconds": 1.0, "reason": "cut", "code": None}
+    assert plain["engines"] == [report]

@@ -31,7 +31,7 @@ from surefoot.policies.shield import (
     write_module,
     write_shield,
 )
-from surefoot.repair.decisions import FaultDecision
+from surefoot.records import Fault
 
 LINE = "domain:one-way-line?packages=2&locations=6&variant=icy-park"
 
@@ -59,7 +59,7 @@ def line():
 
 
 def fault(task, x, action="up", alternatives=("down", "wait")):
-    return FaultDecision(task.state(x=x), action, tuple(alternatives))
+    return Fault(task.state(x=x), action, tuple(alternatives))
 
 
 # -- decisions -------------------------------------------------------------------------------
@@ -328,7 +328,7 @@ def test_names_in_the_module_are_text():
     task = task.compile()
     base = load_policy("first", task)
     state = task.state({evil: 1})
-    text = module_text(shield(base, [FaultDecision(state, "a'+evil()+'", (evil,))]))
+    text = module_text(shield(base, [Fault(state, "a'+evil()+'", (evil,))]))
     assert text.isascii()
     found = {}
     exec(compile(text, "shield", "exec"), found)

@@ -116,7 +116,7 @@ def test_without_a_number_there_is_one_run_for_each_state():
 
 def test_summary_and_plain_data():
     result = simulate(walk(goal=5), runs=3)
-    counts = dict.fromkeys(("fail", "safe", "dead_end", "inapplicable", "cut"), 0)
+    counts = dict.fromkeys(("fail", "dead_end", "cycle", "inapplicable", "cut"), 0)
     assert result.summary == {"runs": 3, "goal": 3, **counts}
     assert result.to_dict()["runs"][2] == {
         "run": 2,

@@ -7,18 +7,19 @@ had not been, ``read_campaign`` looks at one at any time. What is in the directo
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from surefoot.campaign.reading import Campaign, read_campaign
-from surefoot.campaign.running import begin, go_on
-from surefoot.errors import InputError, shown
+from surefoot.campaign.running import begin, begin_in_memory, go_on
+from surefoot.errors import InputError, Refusal, shown
 from surefoot.loop import Watch
+from surefoot.objectives import SAFETY, Objective, handled_objective, handles_only
 from surefoot.options import DebugOptions, chosen
-from surefoot.policies import as_policy
-from surefoot.results import DebugResult, Iteration
+from surefoot.options.keywords import DebugChanges
+from surefoot.policies import Policy, as_policy
+from surefoot.records import DebugResult, Iteration
 from surefoot.tasks import require_task
 from surefoot.tasks.task import Task
 
@@ -42,9 +43,10 @@ def debug(
     policy: Any,
     *,
     directory: str | Path | None = None,
+    objective: str | Objective = "safety",
     options: DebugOptions | None = None,
     progress: ProgressCallback | None = None,
-    **changes: Any,
+    **changes: Unpack[DebugChanges],
 ) -> DebugResult:
     """Return how debugging the policy ended, with the repaired policy (Jain et al. 2025).
 
@@ -57,14 +59,17 @@ def debug(
     keywords. ``progress`` is called with each Iteration that is complete.
     """
     task = require_task(task)
-    how = chosen(DebugOptions, options, changes)
-    who = as_policy(policy, task, seed=how.seed)
+    settings = chosen(DebugOptions, options, changes)
+    bound_policy = as_policy(policy, task, seed=settings.seed)
+    handled_objective(objective, task, bound_policy, can_handle=can_handle)
     if directory is not None:
-        return begin(who, _path(directory), how, _Tell(progress))
-    with tempfile.TemporaryDirectory(prefix="surefoot-") as temporary:
-        result = begin(who, Path(temporary), how, _Tell(progress))
-    result.policy.name, result.policy.file = "repaired", None
-    return result
+        return begin(bound_policy, _path(directory), settings, _Tell(progress))
+    return begin_in_memory(bound_policy, settings, _Tell(progress))
+
+
+def can_handle(task: Task, policy: Policy | None, objective: Objective) -> Refusal | None:
+    """Return why ``debug`` cannot work on an objective; None if it can."""
+    return handles_only("debug", SAFETY.name, objective)
 
 
 def resume(
@@ -82,7 +87,7 @@ def resume(
     return go_on(_path(directory), given, _Tell(progress))
 
 
-def _path(directory: Any) -> Path:
+def _path(directory: object) -> Path:
     if not isinstance(directory, str | Path):
         raise InputError("bad-option", f"directory is a str or Path, not {shown(directory)}")
     return Path(directory)

@@ -12,16 +12,14 @@ are only such as stand here.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import stat
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Any
 
 from surefoot.errors import InputError, quoted, shown
-from surefoot.policies.writing import not_written, write_files
+from surefoot.files import not_written, sha256_of, write_files
 
 CAMPAIGN, RESULT = "campaign.json", "result.json"
 FOLDERS = ("policy", "policies", "findings", "faults", "suspects", "certificates")
@@ -40,11 +38,13 @@ _UNFINISHED = re.compile(r"\.surefoot-[0-9a-f]{8}(\.\w+)*|\..+\.[0-9]+", re.ASCI
 def check_new(directory: Path) -> None:
     """Raise InputError if no campaign can begin here: something else is there, or a campaign."""
     if "\0" in str(directory):
-        raise InputError("file-not-written", "no path has a NUL character", file=str(directory))
+        raise InputError(
+            "file-not-written", "a path cannot contain a NUL character", file=str(directory)
+        )
     if not os.path.lexists(directory):
         return
     if not directory.is_dir():
-        raise InputError("file-not-written", "this is no directory", file=str(directory))
+        raise InputError("file-not-written", "this is not a directory", file=str(directory))
     try:
         there = set(os.listdir(directory))
     except OSError as error:
@@ -52,14 +52,14 @@ def check_new(directory: Path) -> None:
     if CAMPAIGN in there:
         raise InputError(
             "campaign-exists",
-            "a campaign is there already",
+            "there is already a campaign here",
             file=str(directory),
-            hint="surefoot resume goes on with it; or give another directory",
+            hint="surefoot resume continues it; or give another directory",
         )
     if there - {"lock", *FOLDERS} and not all(map(_UNFINISHED.fullmatch, there - {*FOLDERS})):
         raise InputError(
             "directory-not-empty",
-            "the directory is not empty, and no campaign",
+            "the directory is neither empty nor a Surefoot campaign",
             file=str(directory),
             hint="give a new one",
         )
@@ -83,9 +83,9 @@ def check_folders(directory: Path) -> None:
         try:
             mode = os.lstat(directory / name).st_mode
         except OSError:
-            raise damaged(directory / name, "this folder of the campaign is not there") from None
+            raise damaged(directory / name, "this folder of the campaign is missing") from None
         if not stat.S_ISDIR(mode):
-            raise damaged(directory / name, "this is no folder")
+            raise damaged(directory / name, "this is not a folder")
 
 
 def check_campaign(directory: Path) -> None:
@@ -97,7 +97,7 @@ def check_campaign(directory: Path) -> None:
     if not is_there:
         raise InputError(
             "not-a-campaign",
-            f"{quoted(str(directory))} is not the directory of a campaign",
+            f"{quoted(str(directory))} is not a Surefoot campaign",
             hint="surefoot debug TASK --policy POLICY -o DIR begins one",
         )
 
@@ -112,10 +112,10 @@ def damaged(path: Path, message: str) -> InputError:
     )
 
 
-def check_name(name: Any) -> str:
+def check_name(name: object) -> str:
     """Return the name of a file of a campaign. Raises InputError if it is none of ours."""
     if not isinstance(name, str) or not _OURS.fullmatch(name):
-        raise InputError("campaign-damaged", f"{shown(name)} is no file of a campaign")
+        raise InputError("campaign-damaged", f"{shown(name)} is not a file of a campaign")
     return name
 
 
@@ -124,39 +124,24 @@ def check_name(name: Any) -> str:
 
 def write_text(path: Path, text: str) -> None:
     """Write a file, which is on disk completely when this returns, or is not there."""
-    write_files({path: text.encode("utf-8", "surrogatepass")})
-    to_disk(path)
+    write_files({path: text.encode("utf-8", "surrogatepass")}, is_durable=True)
 
 
-def to_disk(path: Path) -> None:
-    """Return when the content of a file, and its name in the folder, are on the disk."""
-    try:
-        for each in (path, path.parent):
-            handle = os.open(each, os.O_RDONLY | os.O_CLOEXEC)
-            try:
-                os.fsync(handle)
-            finally:
-                os.close(handle)
-    except OSError as error:
-        raise not_written(path, error) from None
-
-
-def sha256_of(path: Path) -> str:
-    """Return the SHA-256 of a file. Raises InputError if it is no regular file."""
+def hash_of(path: Path) -> str:
+    """Return the SHA-256 of a campaign's file. Raises InputError unless it is a regular file."""
     try:
         if not stat.S_ISREG(os.lstat(path).st_mode):
-            raise damaged(path, "this is no regular file")
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+            raise damaged(path, "this is not a regular file")
+        return sha256_of(path)
     except OSError as error:
         raise damaged(path, f"the file cannot be read: {error.strerror}") from None
 
 
-def check_files(directory: Path, files: Mapping[str, Any]) -> None:
+def check_files(directory: Path, files: Mapping[str, object]) -> None:
     """Raise InputError if files of a campaign are not as they were written."""
     for name, digest in files.items():
         path = directory / check_name(name)
-        if sha256_of(path) != digest:
+        if hash_of(path) != digest:
             raise damaged(path, "the file was changed since it was written")
 
 

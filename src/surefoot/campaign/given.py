@@ -5,10 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from surefoot import __version__
 from surefoot.campaign.folder import (
@@ -16,33 +15,24 @@ from surefoot.campaign.folder import (
     check_campaign,
     check_files,
     check_name,
-    sha256_of,
-    to_disk,
+    hash_of,
     write_text,
 )
-from surefoot.certificates import TASK_MEMBERS, task_member
+from surefoot.certificates import task_member
 from surefoot.errors import InputError, quoted, shown
-from surefoot.files import file_bytes, read_json
-from surefoot.findings import Finding
+from surefoot.files import file_bytes, read_json, to_disk, write_files
 from surefoot.findings.sources import task_again
-from surefoot.options import DebugOptions, checked
+from surefoot.options import DebugOptions, checked, from_plain, to_plain
 from surefoot.policies import Policy, load_policy
-from surefoot.policies.formats import kind_of
-from surefoot.policies.writing import write_files, write_policy
+from surefoot.policies.formats import format_of, kind_of
+from surefoot.policies.writing import write_policy
+from surefoot.records.campaigns import VERSION, CampaignFile, KeptPolicy, campaign_from
+from surefoot.records.files import plain
+from surefoot.records.parts import TaskPart
 from surefoot.tasks.task import Task
 
-VERSION = 1
-COPIED = ("onnx", "safetensors", "xgboost", "lightgbm", "trees")
-"""policy files that hold the whole model: these are copied as they are"""
-POLICY_MEMBERS: dict[str, Any] = {
-    "name": str,
-    "sha256": (str, type(None)),
-    "interface": dict,
-    "unfiltered": bool,
-    "model": str,
-    "file": str,
-    "files": dict,
-}
+CONTINUED = {__version__, "0.1.0"}
+"""versions of Surefoot whose campaigns go on here with the same answers"""
 
 
 @dataclass(frozen=True)
@@ -52,86 +42,86 @@ class Given:
     """
 
     directory: Path
-    content: Mapping[str, Any]
+    content: CampaignFile
     options: DebugOptions
     check: str
 
     @property
     def policy_file(self) -> str:
         """Where the copy of the policy is."""
-        return str(self.content["policy"]["file"])
+        return self.content.policy.file
 
     def load_policy(self, relative: str, task: Task) -> Policy:
         """Return a policy of the campaign, with the interface of the one that was given.
 
         Its name is as findings and certificates need it, which stand in folders beside its own.
         """
-        said = self.content["policy"]
+        kept = self.content.policy
         path = self.directory / check_name(relative)
-        policy = load_policy(
-            str(path), task, interface=said["interface"], unfiltered=said["unfiltered"]
-        )
-        policy.name = f"../{relative}"
-        return policy
+        policy = load_policy(str(path), task, interface=kept.interface, unfiltered=kept.unfiltered)
+        return policy.renamed(f"../{relative}", file=policy.file, sha256=policy.sha256)
 
 
 # -- writing -----------------------------------------------------------------------------------
 
 
-def write_given(directory: Path, policy: Policy, options: DebugOptions) -> Given:
-    """Copy the policy, and write down what the campaign is about. Raises InputError."""
-    file, files = _copied(directory, policy)
+def write_given(
+    directory: Path, policy: Policy, options: DebugOptions
+) -> tuple[Given, Policy | None]:
+    """Copy the policy, and write down what the campaign is about; return that, and the policy as
+    its copy would be read, if that is known without reading it. Raises InputError.
+    """
+    kept = _copied_as_it_is(directory, policy)
+    paths = _written(directory, policy) if kept is None or kept.file is None else [kept.file]
+    file, files = _files(paths)
     assert policy.interface is not None  # it has a model
-    content: dict[str, Any] = {
-        "surefoot": __version__,
-        "campaign": VERSION,
-        "task": dict(task_member(policy.task)),
-        "from": os.path.relpath(Path.cwd(), directory),
-        "policy": {
-            "name": policy.name,
-            "sha256": policy.sha256,
-            "interface": policy.interface.to_dict(),
-            "unfiltered": policy.unfiltered,
-            "model": str(policy.model),
-            "file": file,
-            "files": files,
-        },
-        "options": asdict(options),
-    }
-    write_text(directory / CAMPAIGN, json.dumps(content, indent=1) + "\n")
-    return read_given(directory)
+    content = CampaignFile(
+        surefoot=__version__,
+        campaign=VERSION,
+        task=TaskPart(**task_member(policy.task)),
+        begun_in=os.path.relpath(Path.cwd(), directory),
+        policy=KeptPolicy(
+            name=policy.name,
+            sha256=policy.sha256,
+            interface=policy.interface.to_dict(),
+            unfiltered=policy.unfiltered,
+            model=str(policy.model),
+            file=file,
+            files=files,
+        ),
+        options=to_plain(options),
+    )
+    write_text(directory / CAMPAIGN, json.dumps(plain(content), indent=1) + "\n")
+    return read_given(directory), kept
 
 
-def _copied(directory: Path, policy: Policy) -> tuple[str, dict[str, str]]:
-    """Return the name of the copy, and the hashes of its files."""
-    made = _copied_as_it_is(directory, policy)
-    if made is not None:
-        files = [made]
-    else:
-        kind = getattr(policy.model, "kind", "")
-        made = directory / "policy" / ("policy.json" if kind == "trees" else "policy.safetensors")
-        files = write_policy(policy, made)
+def _files(files: Sequence[Path]) -> tuple[str, dict[str, str]]:
+    """Return the name of the copy's first file, and the hashes of all, which are on the disk."""
     for path in files:
         to_disk(path)
-    return f"policy/{made.name}", {f"policy/{path.name}": sha256_of(path) for path in files}
+    return f"policy/{files[0].name}", {f"policy/{path.name}": hash_of(path) for path in files}
 
 
-def _copied_as_it_is(directory: Path, policy: Policy) -> Path | None:
-    """Return a copy of the policy's file; None if it is no file, or needs others."""
-    if policy.file is None or policy.interface is None or ".py:" in policy.name:
+def _written(directory: Path, policy: Policy) -> list[Path]:
+    """Return the files of the policy, written in a format of our own."""
+    name = "policy.json" if policy.model_kind == "trees" else "policy.safetensors"
+    return write_policy(policy, directory / "policy" / name)
+
+
+def _copied_as_it_is(directory: Path, policy: Policy) -> Policy | None:
+    """Return the policy with a copy of its file; None if it is not a file, needs others, or was
+    changed since it was read.
+    """
+    if policy.file is None or policy.alone is None:
         return None
-    if kind_of(policy.file) not in COPIED:
+    content = file_bytes(policy.file)
+    is_same = hashlib.sha256(content).hexdigest() == policy.file_sha256
+    if not is_same or not format_of(kind_of(policy.file)).is_whole:
         return None
-    made = directory / "policy" / f"policy{policy.file.suffix.lower()}"
-    write_files({made: file_bytes(policy.file)})
-    try:
-        again = load_policy(str(made), policy.task, interface=policy.interface.to_dict())
-    except InputError:
-        again = None  # the interface says what the file leaves open
-    if again is not None and str(again.model) == str(policy.model):
-        return made
-    made.unlink()
-    return None
+    name = f"policy{policy.file.suffix.lower()}"
+    file = directory / "policy" / name
+    write_files({file: content})
+    return policy.copied(f"../policy/{name}", file=file)
 
 
 # -- reading -----------------------------------------------------------------------------------
@@ -143,9 +133,10 @@ def read_given(directory: Path) -> Given:
     """
     check_campaign(directory)
     path = directory / CAMPAIGN
-    content = read_json(path)
     try:
-        options = _checked(content)
+        content = campaign_from(read_json(path))
+        check_name(content.policy.file)
+        options = _options(content.options)
     except InputError as error:
         error.at(file=str(path))
         raise
@@ -153,39 +144,15 @@ def read_given(directory: Path) -> Given:
     return Given(directory, content, options, digest)
 
 
-def _checked(content: Any) -> DebugOptions:
-    """Return the options. Raises InputError if the content is not that of a campaign."""
-    if not isinstance(content, dict) or "campaign" not in content:
-        raise _no_campaign("this is no campaign")
-    version = content["campaign"]
-    if version != VERSION or isinstance(version, bool):
+def _options(content: dict[str, object]) -> DebugOptions:
+    options = from_plain(content)
+    if options is None:
         raise InputError(
-            "campaign-version",
-            f"this is a campaign of version {shown(version)}",
-            hint=f"Surefoot {__version__} reads version {VERSION}",
+            "not-a-campaign",
+            "this is not the file of a campaign: these are not the options of debug",
+            place="/options",
         )
-    for name in ("surefoot", "from"):
-        if not isinstance(content.get(name), str):
-            raise _no_campaign(f"it does not say {name}")
-    for name, members in (("task", TASK_MEMBERS), ("policy", POLICY_MEMBERS)):
-        member = content.get(name)
-        if not isinstance(member, dict) or set(member) != set(members):
-            raise _no_campaign(f"it does not say which {name}")
-        if not all(isinstance(member[key], kind) for key, kind in members.items()):
-            raise _no_campaign(f"it does not say which {name}")
-    check_name(content["policy"]["file"])
-    return _options(content.get("options"))
-
-
-def _options(said: Any) -> DebugOptions:
-    names = {field.name for field in fields(DebugOptions)}
-    if not isinstance(said, dict) or set(said) != names:
-        raise _no_campaign("it does not say which options")
-    return checked(DebugOptions(**said))
-
-
-def _no_campaign(message: str) -> InputError:
-    return InputError("not-a-campaign", f"this is not the file of a campaign: {message}")
+    return checked(options)
 
 
 # -- the task again ----------------------------------------------------------------------------
@@ -196,11 +163,9 @@ def task_of(given: Given, task: Task | None = None) -> Task:
 
     Raises InputError if it cannot be found, would run code, or has changed since.
     """
-    said = given.content["task"]
     if task is None:
         task = _found(given)
-    real = task_member(task)["sha256"]
-    if real != said["sha256"]:
+    if not task.has_sha256(given.content.task.sha256):
         raise InputError(
             "campaign-other-task",
             f"the task {quoted(task.name)} is not the one that the campaign began with",
@@ -214,44 +179,37 @@ def _found(given: Given) -> Task:
     """Return the task that the campaign names: from the current directory, or from the one where
     the campaign began.
     """
-    begun_in = given.directory / given.content["from"]
-    named = Finding(given.content, file=begun_in / CAMPAIGN)
-    try:
-        task = task_again(named)
-    except InputError as error:
-        if error.code in ("finding-runs-code", "finding-no-task"):
-            error.file = str(given.directory / CAMPAIGN)
-            error.hint = "if you trust it, give the task: surefoot resume DIR TASK"
-        raise
+    begun_in = given.directory / given.content.begun_in
+    task = task_again(
+        given.content.task,
+        file=given.directory / CAMPAIGN,
+        base=begun_in,
+        command="surefoot resume DIR TASK",
+    )
     return _as_named(task, given, begun_in)
 
 
 def _as_named(task: Task, given: Given, begun_in: Path) -> Task:
     """Return the task under the name that the campaign gave it: findings say the same again."""
-    said, source = given.content["task"], task.source
-    if source is None or source.text == said["source"]:
+    named, source = given.content.task, task.source
+    if source is None or named.source is None or source.text == named.source:
         return task
-    options = said["options"]
-    task.source = replace(
-        source,
-        text=said["source"],
-        properties=options.get("property"),
-        start=options.get("start"),
-        goal=options.get("goal"),
-        fail=options.get("fail"),
-        directory=str(begun_in.resolve()),
-    )
+    options = source.front_end.options.from_words(named.options)
+    directory = str(begun_in.resolve())
+    task.source = replace(source, text=named.source, options=options, directory=directory)
     return task
 
 
 def check_same(given: Given) -> None:
-    """Raise InputError if another version of Surefoot made the campaign, or its policy changed."""
-    if given.content["surefoot"] != __version__:
+    """Raise InputError if a version of Surefoot began the campaign that may have answered
+    otherwise, or its policy changed.
+    """
+    if given.content.surefoot not in CONTINUED:
         raise InputError(
             "campaign-version",
-            f"Surefoot {shown(given.content['surefoot'])} began the campaign, this is "
+            f"Surefoot {shown(given.content.surefoot)} began the campaign, this is "
             f"{__version__}: answers may differ",
             file=str(given.directory / CAMPAIGN),
             hint="go on with that version, or begin a new campaign in another directory",
         )
-    check_files(given.directory, given.content["policy"]["files"])
+    check_files(given.directory, given.content.policy.files)

@@ -16,13 +16,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from surefoot.campaign.folder import to_disk
 from surefoot.errors import InputError
-from surefoot.files import file_bytes, parse_line
-from surefoot.loop import check_line
-from surefoot.policies.writing import not_written
+from surefoot.files import file_bytes, not_written, parse_line, to_disk
+from surefoot.records.files import plain
+from surefoot.records.lines import Line, line_from
 
 NAME = "journal.jsonl"
 _CHECK = re.compile(rb', "check": "([0-9a-f]{64})"\}')
@@ -35,7 +33,7 @@ HINT = f"{REMEDY}: surefoot resume does their work again"
 class Read:
     """What a journal says: its lines, where the last whole line ends, and that line's check."""
 
-    lines: tuple[dict[str, Any], ...]
+    lines: tuple[Line, ...]
     length: int
     check: str
 
@@ -48,33 +46,36 @@ def read_journal(path: Path, first: str) -> Read:
     """
     content = file_bytes(path)
     length = content.rfind(b"\n") + 1
-    lines: list[dict[str, Any]] = []
+    lines: list[Line] = []
     check = first
     for number, text in enumerate(content[:length].split(b"\n")[:-1], 1):
         try:
             check, line = _read_line(text, number, check)
         except InputError as error:
             raise InputError(
-                "campaign-damaged", error.message, file=str(path), place=str(number), hint=HINT
+                "campaign-damaged",
+                error.message,
+                file=str(path),
+                place=f"{number}{error.place or ''}",
+                hint=HINT,
             ) from None
         lines.append(line)
     return Read(tuple(lines), length, check)
 
 
-def _read_line(text: bytes, number: int, before: str) -> tuple[str, dict[str, Any]]:
+def _read_line(text: bytes, number: int, before: str) -> tuple[str, Line]:
     """Return check and content of a line. Raises InputError if the check is wrong."""
     body, end = text[:-_CHECK_LENGTH] + b"}", text[-_CHECK_LENGTH:]
-    found = _CHECK.fullmatch(end)
-    if found is None or found[1].decode() != _check_of(before, body):
+    match = _CHECK.fullmatch(end)
+    if match is None or match[1].decode() != _check_of(before, body):
         raise InputError("campaign-damaged", "the check of this line is wrong: it was changed")
     try:
-        line = parse_line(body.decode(), hint=HINT)
+        line = line_from(parse_line(body.decode(), hint=HINT))
     except UnicodeDecodeError:
         raise InputError("campaign-damaged", "this line is not UTF-8 text") from None
-    check_line(line)
-    if line.get("n") != number or not isinstance(line.get("files"), dict):
-        raise InputError("campaign-damaged", "this line has not the number of its place")
-    return found[1].decode(), line
+    if line.n != number or line.check:
+        raise InputError("campaign-damaged", "the number of this line does not match its position")
+    return match[1].decode(), line
 
 
 def _check_of(before: str, body: bytes) -> str:
@@ -90,19 +91,20 @@ class Journal:
         self._length = read.length
         self._check = read.check
 
-    def append(
-        self, kind: str, content: Mapping[str, Any], files: Mapping[str, str]
-    ) -> dict[str, Any]:
-        """Write a line to the disk and return it. Raises InputError if the disk does not take it:
-        then the journal is as it was before.
+    def append(self, line: Line) -> Line:
+        """Write a line to the disk and return it as it will be read, with its number. Raises
+        InputError if the disk does not take it: then the journal is as it was before.
         """
-        line = {"n": self._number + 1, "kind": kind, **content, "files": dict(files)}
-        body = json.dumps(line, default=repr).encode()
+        body = self.append_plain({**plain(line), "files": line.files})
+        return line_from(json.loads(body))
+
+    def append_plain(self, content: Mapping[str, object]) -> bytes:
+        """Write plain data as a line, with its number and check; return it without the check."""
+        body = json.dumps({**content, "n": self._number + 1}, default=repr).encode()
         check = _check_of(self._check, body)
         self._write(body[:-1] + f', "check": "{check}"}}\n'.encode())
         self._number, self._check = self._number + 1, check
-        again: dict[str, Any] = json.loads(body)
-        return again
+        return body
 
     def _write(self, text: bytes) -> None:
         try:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from surefoot.errors import InputError, quoted
-from surefoot.policies.writing import not_written
+from surefoot.files import not_written
 
 NAME = "lock"
 PATIENCE_SECONDS = 0.5  # whoever only looks whether somebody is at work is gone by then
@@ -46,9 +46,9 @@ def _take(handle: int, path: Path, directory: Path) -> None:
         os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
 
 
-def _is_taken(handle: int, how: int, path: Path) -> bool:
+def _is_taken(handle: int, operation: int, path: Path) -> bool:
     try:
-        fcntl.flock(handle, how | fcntl.LOCK_NB)
+        fcntl.flock(handle, operation | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     except OSError as error:
@@ -59,21 +59,21 @@ def _is_taken(handle: int, how: int, path: Path) -> bool:
 def _busy(path: Path, directory: Path) -> InputError:
     with contextlib.suppress(OSError, ValueError):
         owner = int(path.read_text()[:20])
-        who = f"process {owner}"
-        return _busy_error(directory, who)
+        holder = f"process {owner}"
+        return _busy_error(directory, holder)
     return _busy_error(directory, "another process")
 
 
-def _busy_error(directory: Path, who: str) -> InputError:
+def _busy_error(directory: Path, holder: str) -> InputError:
     return InputError(
         "campaign-busy",
-        f"{who} is at work on the campaign {quoted(str(directory))}",
+        f"{holder} is already working on the campaign {quoted(str(directory))}",
         hint="wait for it, or stop it and then: surefoot resume DIR",
     )
 
 
 def is_locked(directory: Path) -> bool:
-    """Return whether a process is at work on the campaign."""
+    """Return whether a process is already working on the campaign."""
     try:
         handle = os.open(directory / NAME, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:

@@ -4,21 +4,34 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from surefoot.campaign.faults import read_known
 from surefoot.campaign.folder import check_files, check_name
-from surefoot.campaign.given import VERSION, Given, read_given
+from surefoot.campaign.given import Given, read_given
 from surefoot.campaign.lock import is_locked
 from surefoot.campaign.store import read_lines, used_seconds
 from surefoot.errors import printable
-from surefoot.loop import Line, iterations_of, read_plain
-from surefoot.options import DebugOptions
-from surefoot.results import Iteration
-from surefoot.results.common import Result
+from surefoot.evidence.findings import smallest_first
+from surefoot.loop import iterations_of
+from surefoot.options import DebugOptions, to_plain, words_of
+from surefoot.records import Fault, Iteration
+from surefoot.records.common import Result
+from surefoot.records.files import plain
+from surefoot.records.lines import (
+    AfterLine,
+    BeforeLine,
+    BeginLine,
+    FaultsLine,
+    Line,
+    ResultLine,
+    VerifyLine,
+)
 
+OneLine = TypeVar("OneLine", bound=Line)
 STATES = ("running", "interrupted", "finished")
 NUMBER_OF_CHECKS = 3  # commands that check findings, among those that reproduce a result
 
@@ -42,91 +55,81 @@ class Campaign(Result):
         return iterations_of(self.lines)
 
     @cached_property
-    def faults(self) -> list[dict[str, Any]]:
-        """All faults so far as plain data, the smallest first."""
-        found = [fault for line in self._of("faults") for fault in _faults_of(self.given, line)]
-        return sorted(found, key=lambda fault: (fault["steps"], fault["step"]))
+    def faults(self) -> list[Fault]:
+        """All faults so far, the smallest first; their states are such as no task knows."""
+        faults = [fault for line in self._of(FaultsLine) for fault in _faults_of(self.given, line)]
+        return smallest_first(faults)
 
     @property
     def outcome(self) -> str | None:
         """How it ended: safe, improved, stopped or unknown; None if it did not."""
-        line = self._last("result")
-        return None if line is None else str(line["outcome"])
+        line = self._last(ResultLine)
+        return None if line is None else line.outcome
 
     @property
     def reason(self) -> str | None:
         """Why it ended so."""
-        line = self._last("result")
-        return None if line is None else str(line["reason"])
+        line = self._last(ResultLine)
+        return None if line is None else line.reason
 
-    def _of(self, kind: str) -> list[Line]:
-        return [line for line in self.lines if line["kind"] == kind]
+    def _of(self, kind: type[OneLine]) -> list[OneLine]:
+        return [line for line in self.lines if isinstance(line, kind)]
 
-    def _last(self, kind: str) -> Line | None:
-        found = self._of(kind)
-        return found[-1] if found else None
+    def _last(self, kind: type[OneLine]) -> OneLine | None:
+        lines = self._of(kind)
+        return lines[-1] if lines else None
 
-    def _result(self, kind: str) -> dict[str, Any] | None:
+    def _result(self, kind: type[BeforeLine] | type[AfterLine]) -> dict[str, Any] | None:
         line = self._last(kind)
-        return None if line is None else dict(line["result"])
+        return None if line is None else line.result.to_dict()
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data."""
-        said, end = self.given.content, self._last("result")
-        begin = self._last("begin")
+        content, end = plain(self.given.content), self._last(ResultLine)
+        begin = self._last(BeginLine)
+        policy = plain(self.given.content.policy)
         names = ("name", "sha256", "interface", "unfiltered", "model")
         return {
-            "surefoot": said["surefoot"],
-            "campaign": VERSION,
+            "surefoot": content["surefoot"],
+            "campaign": content["campaign"],
             "directory": self.directory.name or str(self.directory),
             "state": self.state,
             "outcome": self.outcome,
             "reason": self.reason,
-            "task": dict(said["task"]),
-            "policy": {name: said["policy"][name] for name in names},
-            "options": asdict(self.given.options),
+            "task": content["task"],
+            "policy": {name: policy[name] for name in names},
+            "options": to_plain(self.given.options),
             "seed": self.given.options.seed,
-            "seconds": used_seconds(list(map(dict, self.lines))),
-            "starts": None if begin is None else dict(begin["starts"]),
-            "before": self._result("before"),
-            "after": self._result("after"),
-            "iterations": [one.to_dict() for one in self.iterations],
-            "faults": self.faults,
+            "seconds": used_seconds(self.lines),
+            "starts": None if begin is None else plain(begin.starts),
+            "before": self._result(BeforeLine),
+            "after": self._result(AfterLine),
+            "iterations": [iteration.to_dict() for iteration in self.iterations],
+            "faults": [fault.to_dict() for fault in self.faults],
             "verification": self.verification,
-            "final_policy": None if end is None else end["final_policy"],
-            "final_sha256": None if end is None else end.get("final_sha256"),
+            "final_policy": None if end is None else end.final_policy,
+            "final_sha256": None if end is None else end.final_sha256,
             "reproduce": self.commands(),
         }
 
     @property
     def verification(self) -> dict[str, Any] | None:
         """What verification said in the end; None if it was not asked."""
-        line = self._last("verify")
-        if line is None:
-            return None
-        names = ("verdict", "method", "states", "starts", "all_starts", "reason")
-        return {
-            **{name: line["result"][name] for name in names},
-            "boxes": line["result"].get("boxes", 0),
-            "certificate": line["certificate"],
-            "checked": line["checked"],
-            "why_unchecked": line["why_unchecked"],
-            "seconds": line["seconds"].get("verify", 0.0),
-        }
+        return verification_of(self.lines)
 
     def commands(self) -> list[str]:
         """Return the commands that do the same again, and check what was found."""
         place = as_argument(self.directory)
-        task, policy = _task_words(self.given), self.given.content["policy"]
-        given = [*task, "--policy", policy["name"], *(["--unfiltered"] * policy["unfiltered"])]
+        task, policy = _task_words(self.given), self.given.content.policy
+        given = [*task, "--policy", policy.name, *(["--unfiltered"] * policy.unfiltered)]
         commands = [["debug", *given, "-o", f"{place}-again", *_option_words(self.given.options)]]
-        findings = [fault["finding"] for fault in self.faults if fault["finding"]]
+        findings = [fault.finding for fault in self.faults if fault.finding]
         commands += [["check", f"{place}/{name}"] for name in findings[:NUMBER_OF_CHECKS]]
-        verification, end = self.verification, self._last("result")
+        verification, end = self.verification, self._last(ResultLine)
         if verification is not None and verification["certificate"]:
             commands.append(["check", f"{place}/{verification['certificate']}"])
-        if end is not None and end["final_policy"]:
-            commands.append(["verify", *task, "--policy", f"{place}/{end['final_policy']}"])
+        if end is not None and end.final_policy:
+            commands.append(["verify", *task, "--policy", f"{place}/{end.final_policy}"])
         return [shlex.join(["surefoot", *words]) for words in commands]
 
     def __str__(self) -> str:
@@ -134,6 +137,23 @@ class Campaign(Result):
         if self.outcome is not None:
             text += f": {self.outcome}, {printable(self.reason or '', 2000)}"
         return text
+
+
+def verification_of(lines: Sequence[Line]) -> dict[str, Any] | None:
+    """Return what the last verification said, as plain data; None if there was none."""
+    verified = [line for line in lines if isinstance(line, VerifyLine)]
+    if not verified:
+        return None
+    line = verified[-1]
+    names = ("verdict", "method", "states", "starts", "all_starts", "reason")
+    return {
+        **{name: getattr(line.result, name) for name in names},
+        "boxes": line.result.boxes,
+        "certificate": line.certificate,
+        "checked": line.checked,
+        "why_unchecked": line.why_unchecked,
+        "seconds": line.seconds.get("verify", 0.0),
+    }
 
 
 def as_argument(path: Path) -> str:
@@ -151,30 +171,27 @@ def read_campaign(directory: str | Path) -> Campaign:
     is_busy = is_locked(given.directory)
     lines, _ = read_lines(given)
     for line in lines:
-        check_files(given.directory, line["files"])
-    is_finished = bool(lines) and lines[-1]["kind"] == "result"
+        check_files(given.directory, line.files)
+    is_finished = bool(lines) and isinstance(lines[-1], ResultLine)
     state = "finished" if is_finished else "running" if is_busy else "interrupted"
     return Campaign(given, lines, state)
 
 
-def _faults_of(given: Given, line: Line) -> list[dict[str, Any]]:
-    """Return the faults of a line as plain data."""
-    if line["faults"] is None:
+def _faults_of(given: Given, line: FaultsLine) -> list[Fault]:
+    """Return the faults of a line. Raises InputError if it names files that are not ours."""
+    if line.faults is None:
         return []
-    found = read_plain(given.directory / check_name(line["faults"]))
-    more: dict[str, Any] = {"iteration": line["iteration"], "finding": None, "checked": None}
-    faults = [{**fault, **more} for fault in found]
-    for one in line["findings"]:
-        if 0 <= one["fault"] < len(faults):
-            faults[one["fault"]] |= {"finding": check_name(one["file"]), "checked": one["checked"]}
-    return faults
+    for part in line.findings:
+        check_name(part.file)
+    path = given.directory / check_name(line.faults)
+    return read_known(path, None, line.iteration, line.findings)
 
 
 def _task_words(given: Given) -> list[str]:
     """Return the task as it is given on the command line."""
-    said = given.content["task"]
-    words = [said["source"] or "TASK"]
-    for name, value in said["options"].items():
+    task = given.content.task
+    words = [task.source or "TASK"]
+    for name, value in task.options.items():
         option = "--" + str(name).replace("_", "-")
         for each in value if isinstance(value, list) else [value]:
             words.append(f"{option}={each}")
@@ -184,8 +201,7 @@ def _task_words(given: Given) -> list[str]:
 def _option_words(options: DebugOptions) -> list[str]:
     """Return the options that are not the default, as on the command line."""
     words: list[str] = []
-    for field in fields(DebugOptions):
-        value, option = getattr(options, field.name), "--" + field.name.replace("_", "-")
-        if value != field.default:
-            words += [option] if value is True else [option, str(value)]
+    for name, value in words_of(options):
+        option = "--" + name.replace("_", "-")
+        words += [option] if value is True else [option, str(value)]
     return words

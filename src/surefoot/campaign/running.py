@@ -3,39 +3,40 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from surefoot.campaign.folder import RESULT, check_new, make_folders, write_text
-from surefoot.campaign.given import Given, check_same, read_given, task_of, write_given
+from surefoot.campaign.given import check_same, read_given, task_of, write_given
 from surefoot.campaign.lock import locked
-from surefoot.campaign.reading import Campaign
+from surefoot.campaign.reading import Campaign, verification_of
 from surefoot.campaign.store import DirectoryStore, used_seconds
 from surefoot.errors import InputError
-from surefoot.files import file_bytes
-from surefoot.fuzz import BIASES, check_workers
-from surefoot.loop import Ended, Loop, Watch
+from surefoot.faults import check_fault_options
+from surefoot.files import file_bytes, write_files
+from surefoot.fuzz import BIASES
+from surefoot.loop import Ended, Loop, MemoryStore, Watch
 from surefoot.options import DebugOptions, check_word
-from surefoot.policies import Policy, load_policy
-from surefoot.policies.writing import interface_file, write_files
-from surefoot.results import DebugResult
+from surefoot.policies import Policy
+from surefoot.policies.binding import bound_to
+from surefoot.policies.writing import interface_file
+from surefoot.records import DebugResult
+from surefoot.records.lines import Line, ResultLine
 from surefoot.tasks.task import Task
 from surefoot.verify import METHODS as VERIFY_METHODS
+from surefoot.verify import check_predicates
 
-METHODS = ("minimal", "penalty")
-VERIFIERS = (*VERIFY_METHODS, "none")
+VERIFIERS = (*VERIFY_METHODS.built_in, "none")
+"""how the result may be verified: only by what comes with Surefoot, as campaigns are resumed"""
 
 
 def check_options(options: DebugOptions) -> None:
     """Raise InputError for options that no campaign can have."""
-    check_word("bias", options.bias, BIASES)
-    check_word("method", options.method, METHODS)
-    check_word("verify", options.verify, VERIFIERS)
-    for name in ("starts", "evaluate_starts", "max_steps", "lookahead", "workers"):
-        if getattr(options, name) == 0:
-            raise InputError("bad-option", f"{name} must be at least 1")
-    check_workers(options.workers)
+    check_word("bias", options.fuzz.bias, BIASES.built_in)
+    check_word("verify", options.verify.method, VERIFIERS)
+    check_fault_options(options.faults)
+    check_predicates(options.verify)
 
 
 def begin(
@@ -52,8 +53,25 @@ def begin(
     make_folders(directory)
     with locked(directory):
         check_new(directory)  # now nobody else can begin one
-        given = write_given(directory, policy, options)
-        return _run(given, policy.task, watch)
+        given, original = write_given(directory, policy, options)
+        store = DirectoryStore(given, policy.task, original)
+        ended = _loop(store, watch).run()
+        return _finished(store, ended)
+
+
+def begin_in_memory(
+    policy: Policy, options: DebugOptions, watch: Watch | None = None
+) -> DebugResult:
+    """Return the result of a campaign that is kept nowhere. Raises InputError as ``begin`` does."""
+    from surefoot.repair import check_repairable
+
+    check_options(options)
+    check_repairable(policy)
+    store = MemoryStore()
+    ended = Loop(policy, options, store, watch or Watch()).run()
+    sha256 = None if ended.number else policy.sha256
+    final = ended.policy.renamed("repaired", file=None, sha256=sha256)
+    return _result(ended, final, store.lines)
 
 
 def go_on(directory: Path, task: Task | None = None, watch: Watch | None = None) -> DebugResult:
@@ -66,52 +84,70 @@ def go_on(directory: Path, task: Task | None = None, watch: Watch | None = None)
     with locked(directory):
         check_same(given)
         check_options(given.options)
-        return _run(given, task_of(given, task), watch)
+        store = DirectoryStore(given, task_of(given, task))
+        ended = _loop(store, watch).run()
+        return _finished(store, ended)
 
 
-def _run(given: Given, task: Task, watch: Watch | None) -> DebugResult:
-    store = DirectoryStore(given, task)
-    original = store.policy(given.policy_file)
-    ended = Loop(original, given.options, store, watch or Watch()).run()
+def _loop(store: DirectoryStore, watch: Watch | None) -> Loop:
+    original = store.policy(store.given.policy_file)
+    return Loop(original, store.given.options, store, watch or Watch())
+
+
+def _finished(store: DirectoryStore, ended: Ended) -> DebugResult:
+    """Return the result, after writing it down unless that was done before."""
     if store.next() is None:
-        _finish(store, ended, original)
-    campaign = Campaign(given, store.lines, "finished")
-    final = load_policy(str(store.path(store.lines[-1]["final_policy"])), task)
+        _finish(store, ended)
+    file = store.path(_final_policy(store))
+    final = ended.policy.renamed(str(file), file=file, sha256=ended.policy.sha256)
+    return _result(ended, final, store.lines)
+
+
+def _result(ended: Ended, final: Policy, lines: Sequence[Line]) -> DebugResult:
     return DebugResult(
         outcome=ended.outcome,
         reason=ended.reason,
         iterations=ended.iterations,
         before=ended.before,
         after=ended.after,
-        faults=tuple(campaign.faults),
+        faults=tuple(sorted(ended.faults, key=lambda fault: (fault.steps, fault.step))),
         policy=final,
-        seconds=used_seconds(store.lines),
+        seconds=used_seconds(lines),
         starts=len(ended.starts.debugging),
         disjoint=ended.starts.disjoint,
-        verification=campaign.verification,
+        verification=verification_of(lines),
     )
 
 
 # -- the end -----------------------------------------------------------------------------------
 
 
-def _finish(store: DirectoryStore, ended: Ended, original: Policy) -> None:
+def _finish(store: DirectoryStore, ended: Ended) -> None:
     """Write the final policy and the result, and then the last line of the journal."""
     file = ended.file or store.given.policy_file
-    policy = original if ended.file is None else store.policy(ended.file)
+    policy = ended.policy
     files = _final_files(store, file, policy)
     final = f"policies/{files[0].name}"
-    content: dict[str, Any] = {
-        "outcome": ended.outcome,
-        "reason": ended.reason,
-        "final_policy": final,
-        "final_sha256": policy.sha256,
-        "seconds": {},
-    }
-    lines = [*store.lines, {"kind": "result", **content, "total_seconds": store.seconds}]
+    line = ResultLine(
+        outcome=ended.outcome,
+        reason=ended.reason,
+        final_policy=final,
+        final_sha256=policy.sha256,
+        seconds={},
+        total_seconds=store.seconds,
+    )
+    lines = [*store.lines, line]
     result = Campaign(store.given, lines, "finished").to_dict()
     write_text(store.given.directory / RESULT, json.dumps(result, indent=1, default=repr) + "\n")
-    store.record("result", content, [*(f"policies/{path.name}" for path in files), RESULT])
+    store.append(line, [*(f"policies/{path.name}" for path in files), RESULT])
+
+
+def _final_policy(store: DirectoryStore) -> str:
+    """Return the name of the final policy's file, which the last line says."""
+    last = store.lines[-1]
+    if not isinstance(last, ResultLine) or last.final_policy is None:
+        raise InputError("campaign-damaged", "the last line does not name the final policy")
+    return last.final_policy
 
 
 def _final_files(store: DirectoryStore, file: str, policy: Policy) -> list[Path]:
@@ -119,15 +155,17 @@ def _final_files(store: DirectoryStore, file: str, policy: Policy) -> list[Path]
     name = Path(file).name
     new = store.path(f"policies/final{name[len(Path(name).stem) :]}")
     write_files({new: file_bytes(store.path(file))})
-    if _is_complete(new, policy):
+    if _is_complete(policy):
         return [new]
     return [new, *write_files(interface_file(policy, new))]
 
 
-def _is_complete(file: Path, policy: Policy) -> bool:
-    """Return whether a policy file alone is read as this policy."""
+def _is_complete(policy: Policy) -> bool:
+    """Return whether the file of a policy alone, under another name, is read as this policy."""
+    if policy.alone is None:
+        return False
     with suppress(InputError):
-        again = load_policy(str(file), policy.task)
-        is_same = again.interface == policy.interface and again.unfiltered == policy.unfiltered
-        return is_same
+        again = bound_to(policy.alone, policy.task)
+        is_same = again.interface == policy.interface
+        return is_same and bool(again.unfiltered) == policy.unfiltered
     return False

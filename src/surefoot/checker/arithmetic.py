@@ -9,10 +9,12 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable
-from typing import Any
 
 from .errors import ModelError
 
+Scalar = bool | int | float
+Value = Scalar | tuple[Scalar, ...]
+Relation = Callable[[float, float], bool]
 INT_MIN, INT_MAX = -(2**63), 2**63 - 1
 
 
@@ -30,17 +32,17 @@ def finite(value: float) -> float:
     return value
 
 
-def to_real(value: Any) -> Any:
+def to_real(value: Value) -> Value:
     """Return the number, or every number of the array, as a double."""
     return tuple(map(float, value)) if isinstance(value, tuple) else float(value)
 
 
 def exact_or_real(
     on_int: Callable[[int, int], int], on_real: Callable[[float, float], float]
-) -> Callable[[Any, Any], Any]:
+) -> Callable[[float, float], float]:
     """Return the operator that is exact on two integers, and otherwise works on doubles."""
 
-    def apply(left: Any, right: Any) -> Any:
+    def apply(left: float, right: float) -> float:
         if isinstance(left, int) and isinstance(right, int):
             return fit(on_int(left, right))
         return finite(on_real(float(left), float(right)))
@@ -48,10 +50,10 @@ def exact_or_real(
     return apply
 
 
-def compare(relation: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
+def compare(relation: Relation) -> Relation:
     """Return the comparison that converts an integer which meets a real to a double first."""
 
-    def apply(left: Any, right: Any) -> bool:
+    def apply(left: float, right: float) -> bool:
         if isinstance(left, float) or isinstance(right, float):
             left, right = float(left), float(right)
         return relation(left, right)
@@ -59,7 +61,7 @@ def compare(relation: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
     return apply
 
 
-def divide(left: Any, right: Any) -> float:
+def divide(left: float, right: float) -> float:
     if right == 0:
         raise ModelError("division-by-zero", f"{left} / 0")
     return finite(float(left) / float(right))
@@ -72,7 +74,7 @@ def modulo(left: int, right: int) -> int:
     return left % right
 
 
-def logarithm(left: Any, right: Any) -> float:
+def logarithm(left: float, right: float) -> float:
     if left <= 0 or right <= 0:
         raise ModelError("bad-log", f"log of {left} to base {right}")
     if float(right) == 1.0:
@@ -98,30 +100,30 @@ def real_power(base: float, exponent: float) -> float:
         raise ModelError("not-finite", f"pow({base}, {exponent})") from None
 
 
-def negate(value: Any) -> Any:
+def negate(value: float) -> float:
     return fit(-value) if isinstance(value, int) else -value
 
 
-def absolute(value: Any) -> Any:
+def absolute(value: float) -> float:
     return fit(abs(value)) if isinstance(value, int) else abs(value)
 
 
-def sign(value: Any) -> int:
+def sign(value: float) -> int:
     return int(value > 0) - int(value < 0)
 
 
-def rounding(rule: Callable[[Any], int]) -> Callable[[Any], int]:
+def rounding(rule: Callable[[float], int]) -> Callable[[float], int]:
     """Return `floor`, `ceil` or `trc` with the result held to 64 bits."""
     return lambda value: fit(rule(value))
 
 
-def cell(array: tuple[Any, ...], index: int) -> Any:
+def cell(array: tuple[Scalar, ...], index: int) -> Scalar:
     if not 0 <= index < len(array):
         raise ModelError("index-out-of-bounds", f"index {index}, length {len(array)}")
     return array[index]
 
 
-def pack(*elements: Any) -> tuple[Any, ...]:
+def pack(*elements: Scalar) -> tuple[Scalar, ...]:
     return elements
 
 
@@ -129,39 +131,39 @@ def pack(*elements: Any) -> tuple[Any, ...]:
 NUMBERS = ("int", "real")
 
 
-def number_rule(*kinds: Any) -> str | None:
+def number_rule(*kinds: object) -> str | None:
     if any(kind not in NUMBERS for kind in kinds):
         return None
     return "real" if "real" in kinds else "int"
 
 
-def real_rule(*kinds: Any) -> str | None:
+def real_rule(*kinds: object) -> str | None:
     return "real" if number_rule(*kinds) else None
 
 
-def rounding_rule(*kinds: Any) -> str | None:
+def rounding_rule(*kinds: object) -> str | None:
     return "int" if number_rule(*kinds) else None
 
 
-def int_rule(*kinds: Any) -> str | None:
+def int_rule(*kinds: object) -> str | None:
     return "int" if all(kind == "int" for kind in kinds) else None
 
 
-def bool_rule(*kinds: Any) -> str | None:
+def bool_rule(*kinds: object) -> str | None:
     return "bool" if all(kind == "bool" for kind in kinds) else None
 
 
-def order_rule(*kinds: Any) -> str | None:
+def order_rule(*kinds: object) -> str | None:
     return "bool" if number_rule(*kinds) else None
 
 
-def equality_rule(*kinds: Any) -> str | None:
+def equality_rule(*kinds: object) -> str | None:
     return bool_rule(*kinds) or order_rule(*kinds)
 
 
-Operator = tuple[Callable[..., "str | None"], Callable[..., Any]]
+Operator = tuple[Callable[..., "str | None"], Callable[..., float]]
 
-RELATIONS: dict[str, Callable[[Any, Any], bool]] = {
+RELATIONS: dict[str, Relation] = {
     "=": operator.eq,
     "≠": operator.ne,
     "<": operator.lt,

@@ -16,6 +16,7 @@ from typing import Any
 from .box_cuts import RealCuts
 from .box_sets import Spans
 from .box_steps import Live
+from .evidence import Rejected, shown
 from .intervals import Box
 from .model import Model, Variable
 from .networks import Corrected, Network
@@ -24,6 +25,7 @@ from .scores import Cut, Input, Scorer, Scores
 from .trees import Trees
 
 _MAX_RIVALS = 3
+_RULES = ("ask", "best", "first", "any")
 
 
 def scorer_of(data: Mapping[str, Any], variables: Sequence[Variable]) -> Scorer:
@@ -40,6 +42,8 @@ def _made(model: Mapping[str, Any], inputs: Sequence[Input]) -> Scorer:
         return Rules(model, inputs)
     if model["kind"] == "network":
         return Network(model, inputs)
+    if model["kind"] != "corrected":
+        raise Rejected(f"policies of the kind {shown(model['kind'])} are not known")
     return Corrected(Network(model["network"], inputs), Trees(model["trees"], inputs))
 
 
@@ -86,6 +90,10 @@ class Chooser:
         self._output_of: dict[str, int] = {}
         self._is_unfiltered = is_unfiltered
         self._rule = "ask" if scores is None else scores.get("rule", "best")
+        if self._rule not in _RULES:
+            raise Rejected(
+                f"the rule {shown(self._rule)}, by which the policy decides, is not known"
+            )
         self._actions = list(model.actions)
         if scores is not None and self._rule == "best":
             self._scorer = scorer_of(scores, model.variables)
@@ -116,12 +124,12 @@ class Chooser:
             raise Undecided(None)
         if self._rule == "any":
             return list(options.perhaps)
-        found: list[str] = []
+        actions: list[str] = []
         for name in sorted(options.perhaps, key=self._actions.index):
-            found.append(name)
+            actions.append(name)
             if name in options.surely:
                 break
-        return found
+        return actions
 
     def _may_win(
         self, action: str, scores: Scores, rivals: Sequence[int], options: Options

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from .arithmetic import BINARY, RELATIONS
 from .box_sets import above, below
 from .box_steps import BoxView
 from .evidence import Key, Rejected, shown
 from .expressions import Code
-from .intervals import EITHER, Box, bounds
+from .intervals import EITHER, Box, Operation, bounds
 from .model import Condition
 from .scores import Cut, widest
 
 _MAX_REAL_CUTS = 40  # of each real variable, one within the other
 
 
-def _text(names: Iterable[str], values: Iterable[Any]) -> str:
+def _text(names: Iterable[str], values: Iterable[object]) -> str:
     text = ", ".join(f"{name} = {value}" for name, value in zip(names, values, strict=True))
     return f"({text[:200]}{'...' if len(text) > 200 else ''})"
 
@@ -49,7 +48,7 @@ def cuts_in(code: Code) -> Iterator[Cut]:
             yield left, above(right)
 
 
-_RELATIONS: dict[Any, str] = {
+_RELATIONS: dict[Operation, str] = {
     **{function: op for op, function in RELATIONS.items()},
     **{BINARY[op][1]: op for op in RELATIONS},
 }
@@ -75,11 +74,11 @@ def cut_for(box: Box, code: Code | None) -> Cut | None:
 
 
 def cut_for_condition(box: Box, condition: Condition, view: BoxView) -> Cut | None:
-    found = first_inside(box, location_cuts(condition.locations))
+    cut = first_inside(box, location_cuts(condition.locations))
     for conjunct in condition.conjuncts:
-        if found is None and bounds(conjunct.code, view) == EITHER:
-            found = cut_for(box, conjunct.code)
-    return found
+        if cut is None and bounds(conjunct.code, view) == EITHER:
+            cut = cut_for(box, conjunct.code)
+    return cut
 
 
 def location_cuts(locations: Iterable[tuple[str, int]]) -> Iterator[Cut]:

@@ -16,6 +16,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from .arithmetic import Scalar
 from .box_choices import Chooser, Item, Options, Undecided
 from .box_cuts import (
     RealCuts,
@@ -39,7 +40,7 @@ from .linear import tightened
 from .model import Model
 from .scores import Cut, widest
 
-Decide = Callable[[Sequence[Mapping[str, Any]]], Sequence[str | None]]
+Decide = Callable[[Sequence[Mapping[str, Scalar]]], Sequence[str | None]]
 
 _BATCH = 256  # states in which the policy is asked at once
 _PROBE = 6  # every so many cuts one state of the box is looked at
@@ -273,8 +274,8 @@ class _Steps:
         cut: Cut | None,
     ) -> Cut:
         maybe = [each for name in loud for each in by_action[name] if not each.is_settled]
-        found = self._move_cut(item.box, view, maybe) or self._goal_cut(item, view)
-        return found or self._near_cut(item) or cut or any_cut(item.box)
+        proposed = self._move_cut(item.box, view, maybe) or self._goal_cut(item, view)
+        return proposed or self._near_cut(item) or cut or any_cut(item.box)
 
     def _problems(self, item: Item, moves: Iterable[Live]) -> list[_Problem]:
         """Return the first thing that is not shown of some moves, if there is one."""
@@ -295,9 +296,9 @@ class _Steps:
                 changes = image(self._model, end, box)
             except Unsure as unsure:
                 return _Problem(move, code=unsure.code)
-            found = self._left(move, end, box, changes)
-            if found is not None:
-                return found
+            problem = self._left(move, end, box, changes)
+            if problem is not None:
+                return problem
         return None
 
     def _left(self, move: Live, end: End, box: Box, changes: Box) -> _Problem | None:
@@ -340,12 +341,12 @@ class _Steps:
     def _move_cut(self, box: Box, view: BoxView, moves: Iterable[Live]) -> Cut | None:
         """Return a cut by which it may be decided whether moves are possible."""
         for each in moves:
-            found = first_inside(box, location_cuts(each.move.locations))
+            cut = first_inside(box, location_cuts(each.move.locations))
             for code in (*each.move.guards, *each.move.chances):
-                if found is None and bounds(code, view) not in (TRUE, FALSE):
-                    found = cut_for(box, code)
-            if found is not None:
-                return found
+                if cut is None and bounds(code, view) not in (TRUE, FALSE):
+                    cut = cut_for(box, code)
+            if cut is not None:
+                return cut
         return None
 
     def _goal_cut(self, item: Item, view: BoxView) -> Cut | None:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from .arithmetic import Scalar
 from .evidence import Clock, Key, Rejected, read_list, read_names, read_value, shown
 from .intervals import Box, Span
 from .linear import Fact, tightened
@@ -20,14 +21,14 @@ _MAX_PIECES = 64  # of a box that lies in no single box of the set
 _MAX_LOOSE = 0.2  # the share of boxes that may have several values where others have one
 
 
-def below(value: Any) -> Any:
+def below(value: Scalar) -> Scalar:
     """Return the greatest value that is less."""
     if isinstance(value, bool):
         return False
     return value - 1 if isinstance(value, int) else math.nextafter(value, -math.inf)
 
 
-def above(value: Any) -> Any:
+def above(value: Scalar) -> Scalar:
     """Return the least value that is greater."""
     if isinstance(value, bool):
         return True
@@ -47,9 +48,9 @@ def contains(outer: Sequence[Span], inner: Sequence[Span]) -> bool:
     return True
 
 
-def meets(one: Sequence[Span], other: Sequence[Span]) -> bool:
+def meets(mine: Sequence[Span], other: Sequence[Span]) -> bool:
     """Return whether two boxes have a state in common."""
-    for (low, high), (first, last) in zip(one, other, strict=True):
+    for (low, high), (first, last) in zip(mine, other, strict=True):
         if first > high or last < low:
             return False
     return True
@@ -65,7 +66,7 @@ class Gap:
     names: Sequence[str]
     spans: Spans
 
-    def cuts(self) -> Iterator[tuple[str, Any]]:
+    def cuts(self) -> Iterator[tuple[str, Scalar]]:
         """Yield values from which on a variable is in the gap, or is no longer."""
         for name, (low, high) in zip(self.names, self.spans, strict=True):
             yield name, low
@@ -154,15 +155,15 @@ class BoxSet:
         return None
 
 
-def _common(one: Spans, other: Spans) -> Spans:
-    pairs = zip(one, other, strict=True)
+def _common(first: Spans, other: Spans) -> Spans:
+    pairs = zip(first, other, strict=True)
     return tuple((max(a, c), min(b, d)) for (a, b), (c, d) in pairs)
 
 
-def _common_size(one: Spans, other: Spans) -> float:
+def _common_size(mine: Spans, other: Spans) -> float:
     """Return how much of a box is in another one, as a logarithm."""
     size = 0.0
-    for (low, high), (first, last) in zip(one, _common(one, other), strict=True):
+    for (low, high), (first, last) in zip(mine, _common(mine, other), strict=True):
         if low != high:
             step = 0 if isinstance(low, float) else 1
             size += math.log2((last - first + step) / (high - low + step) + 1e-9)
@@ -213,10 +214,10 @@ class _Index:
 # -- reading -----------------------------------------------------------------------------------
 
 
-def read_constraints(given: Any, model: Model) -> list[Fact]:
+def read_constraints(given: object, model: Model) -> list[Fact]:
     """Return the constraints of a certificate. Raises Rejected."""
     kind_of = {variable.name: variable.kind for variable in model.variables}
-    found = []
+    constraints = []
     for number, each in enumerate(read_list(given, "constraints")):
         what = f"constraint {number}"
         if not isinstance(each, Mapping) or set(each) != {"factors", "lower", "upper"}:
@@ -229,17 +230,17 @@ def read_constraints(given: Any, model: Model) -> list[Fact]:
         if not all(type(value) is int for value in numbers):
             raise Rejected(f"{what}: factors and bounds are integers")
         used = tuple((name, factor) for name, factor in factors.items() if factor)
-        found.append(Fact(used, each["lower"], each["upper"]))
-    return found
+        constraints.append(Fact(used, each["lower"], each["upper"]))
+    return constraints
 
 
-def read_box(row: Any, columns: Sequence[tuple[Variable, int]], number: int) -> Spans:
+def read_box(row: object, columns: Sequence[tuple[Variable, int]], number: int) -> Spans:
     """Return the box of a line, whose values stand in these columns. Raises Rejected."""
     values = read_list(row, f"box {number}", len(columns))
     return tuple([_read_span(values[i], variable, number) for variable, i in columns])
 
 
-def _read_span(given: Any, variable: Variable, number: int) -> Span:
+def _read_span(given: object, variable: Variable, number: int) -> Span:
     if not isinstance(given, list):
         value = read_value(given, variable, number, what="box")
         return value, value
@@ -251,7 +252,7 @@ def _read_span(given: Any, variable: Variable, number: int) -> Span:
 
 
 def read_set(
-    model: Model, head: Mapping[str, Any], rows: Iterable[tuple[int, Any]], clock: Clock
+    model: Model, head: Mapping[str, Any], rows: Iterable[tuple[int, object]], clock: Clock
 ) -> BoxSet:
     """Return the set of all lines: as many boxes as the first line says."""
     is_blocked = "blocked" in head

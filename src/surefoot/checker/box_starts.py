@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any
 
+from .arithmetic import Scalar
 from .box_cuts import RealCuts, any_cut, cut_for, first_inside, halves, state_text
 from .box_sets import BoxSet, Gap, is_point
 from .box_steps import BoxView, kinds
@@ -28,7 +28,7 @@ class Starts:
         self._clock = clock
         self._start: StartSet = model.start
         kind_of = kinds(model)
-        conjuncts = [each for one in model.start.conditions for each in one.conjuncts]
+        conjuncts = [each for condition in model.start.conditions for each in condition.conjuncts]
         self._codes = [each.code for each in conjuncts]
         self._facts = [fact for code in self._codes for fact in facts_of(code, kind_of)]
         self._known = [
@@ -48,7 +48,7 @@ class Starts:
                 self._clock.look()
                 waiting += self._parts(*waiting.pop(), pattern)
 
-    def _box(self, pattern: Mapping[str, Collection[Any]]) -> Box:
+    def _box(self, pattern: Mapping[str, Collection[Scalar]]) -> Box:
         """Return the smallest box with all states of a pattern."""
         box = dict(self._states.everything)
         for name, values in pattern.items():
@@ -56,7 +56,7 @@ class Starts:
                 box[name] = min(values), max(values)
         return box
 
-    def _has_state(self, pattern: Mapping[str, Collection[Any]]) -> bool:
+    def _has_state(self, pattern: Mapping[str, Collection[Scalar]]) -> bool:
         """Return whether there is a start state, looking for one in ever smaller boxes."""
         waiting, tries = [self._box(pattern)], 0
         has_reals = any(variable.kind == "real" for variable in self._model.variables)
@@ -73,24 +73,26 @@ class Starts:
         return False
 
     def _narrowed(
-        self, box: Box, pattern: Mapping[str, Collection[Any]]
+        self, box: Box, pattern: Mapping[str, Collection[Scalar]]
     ) -> tuple[Box, Code | None] | None:
         """Return the part of a box with its start states, and a condition that might raise an
         error there; None if there are none.
         """
-        found = tightened(box, self._facts)
-        if found is None or not _may_fit(found, pattern):
+        narrower = tightened(box, self._facts)
+        if narrower is None or not _may_fit(narrower, pattern):
             return None
-        view, unsure = BoxView(found, self._model), None
+        view, unsure = BoxView(narrower, self._model), None
         for code in self._codes:
             try:
                 if bounds(code, view) == FALSE:
                     return None
             except Unsure:
                 unsure = code
-        return found, unsure
+        return narrower, unsure
 
-    def _is_start(self, state: Mapping[str, Any], pattern: Mapping[str, Collection[Any]]) -> bool:
+    def _is_start(
+        self, state: Mapping[str, Scalar], pattern: Mapping[str, Collection[Scalar]]
+    ) -> bool:
         """Return whether a state is one: an error counts only if no conjunct rules it out."""
         if not all(state[name] in values for name, values in pattern.items() if name in state):
             return False
@@ -104,7 +106,7 @@ class Starts:
         return all(condition.holds(view) for condition in self._start.conditions)
 
     def _parts(
-        self, box: Box, cuts: RealCuts, pattern: Mapping[str, Collection[Any]]
+        self, box: Box, cuts: RealCuts, pattern: Mapping[str, Collection[Scalar]]
     ) -> Iterable[tuple[Box, RealCuts]]:
         """Return boxes whose start states have still to be found in the set."""
         narrowed = self._narrowed(box, pattern)
@@ -138,19 +140,21 @@ class Starts:
         view = BoxView(box, self._model)
         for code in self._codes:
             if bounds(code, view) == EITHER and len(code.reads) == 1:
-                found = cut_for(box, code)
-                if found is not None:
-                    return found
+                cut = cut_for(box, code)
+                if cut is not None:
+                    return cut
         return None
 
-    def _point(self, state: Mapping[str, Any], pattern: Mapping[str, Collection[Any]]) -> None:
+    def _point(
+        self, state: Mapping[str, Scalar], pattern: Mapping[str, Collection[Scalar]]
+    ) -> None:
         key = tuple(state.values())
         if self._is_start(state, pattern) and key not in self._states:
             where = state_text(self._states.names, key)
             raise Rejected(f"the start state {where} is not in the set")
 
 
-def _may_fit(box: Box, pattern: Mapping[str, Collection[Any]]) -> bool:
+def _may_fit(box: Box, pattern: Mapping[str, Collection[Scalar]]) -> bool:
     """Return whether some state of a box fits a pattern."""
     return all(
         any(box[name][0] <= value <= box[name][1] for value in values)

@@ -11,13 +11,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from .errors import ModelError
 from .evidence import Rejected
 from .expressions import Code, run
 from .intervals import EITHER, FALSE, TRUE, Box, Span, Unsure, bounds, hull
-from .linear import Fact, Form, facts_of, form_of
+from .linear import Fact, Form, Kind, Known, facts_of, form_of
 from .model import Assignment, Condition, Destination, Edge, Joint, Model
 
 _MAX_MOVES = 100_000
@@ -36,21 +35,22 @@ class BoxView(dict[str, Span]):
 
     def _transient(self, name: str) -> Span:
         """Return what transient variables may be: the first element that says something counts."""
-        found: Span | None = None
+        common: Span | None = None
         for element in self._model.elements:
-            low, high = (0, 0) if element.location is None else self[element.location]
+            location = (0, 0) if element.location is None else self[element.location]
+            low, high = map(int, location)
             given = [element.transient_values[place].get(name) for place in range(low, high + 1)]
             for each in given:
                 if each is not None:
                     value = bounds(each.code, self)
                     span = value if each.position is None else value[each.position]
                     span = stored(self._model, name, span)
-                    found = span if found is None else hull(found, span)
+                    common = span if common is None else hull(common, span)
             if None not in given:
-                assert found is not None
-                return found
+                assert common is not None
+                return common
         initial = self._model.transient_initial[name]
-        return (initial, initial) if found is None else hull(found, (initial, initial))
+        return (initial, initial) if common is None else hull(common, (initial, initial))
 
 
 def stored(model: Model, cell: str, span: Span) -> Span:
@@ -72,18 +72,18 @@ def _all_hold(
     locations: Iterable[tuple[str, int]], codes: Iterable[Code], view: Mapping[str, Span]
 ) -> Span:
     """Return whether a box is in these locations and all conditions hold there, asked in turn."""
-    found = TRUE
+    truth = TRUE
     for name, location in locations:
         low, high = view[name]
         if not low <= location <= high:
             return FALSE
-        found = found if low == high else EITHER
+        truth = truth if low == high else EITHER
     for code in codes:
         span = bounds(code, view)
         if span == FALSE:
             return FALSE
-        found = found if span == TRUE else EITHER
-    return found
+        truth = truth if span == TRUE else EITHER
+    return truth
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,12 +124,12 @@ class Move:
         for code, span in zip(self.chances, spans, strict=True):
             if span[0] < 0:
                 raise Unsure(code)
-        found = []
+        ends = []
         for end in self.ends:
             own = [spans[position] for position in end.chances]
             if all(high > 0 for _, high in own):
-                found.append((end, all(low > 0 for low, _ in own)))
-        return tuple(found)
+                ends.append((end, all(low > 0 for low, _ in own)))
+        return tuple(ends)
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,17 +167,17 @@ def live(move: Move, view: Mapping[str, Span]) -> Live | None:
 
 def moves_of(model: Model) -> list[Move]:
     """Return all moves. Raises Rejected if there are too many."""
-    found: list[Move] = []
+    moves: list[Move] = []
     for joint in model.joints:
         edges = [
             [edge for edge in model.elements[number].edges if edge.label == label]
             for number, label in joint.parts
         ]
         for chosen in itertools.product(*edges):
-            if len(found) == _MAX_MOVES:
+            if len(moves) == _MAX_MOVES:
                 raise Rejected("the task has too many combinations of edges to check boxes")
-            found.append(_move(model, joint, chosen))
-    return found
+            moves.append(_move(model, joint, chosen))
+    return moves
 
 
 def _move(model: Model, joint: Joint, edges: tuple[Edge, ...]) -> Move:
@@ -194,13 +194,13 @@ def _move(model: Model, joint: Joint, edges: tuple[Edge, ...]) -> Move:
 
 def _chances(edges: tuple[Edge, ...]) -> dict[Code, int]:
     """Return the probabilities of all destinations that have to be looked at, with numbers."""
-    found: dict[Code, int] = {}
+    chances: dict[Code, int] = {}
     for edge in edges:
         for destination in edge.destinations:
             code = destination.probability
             if code is not None and not _is_surely_positive(code):
-                found.setdefault(code, len(found))
-    return found
+                chances.setdefault(code, len(chances))
+    return chances
 
 
 def _end(
@@ -225,7 +225,7 @@ def _is_surely_positive(code: Code) -> bool:
         return False
 
 
-def kinds(model: Model) -> Any:
+def kinds(model: Model) -> Kind:
     """Return the function from the name of a variable of the state to its kind."""
     transient = model.transient
     return lambda name: "transient" if name in transient else model.cells[name].kind
@@ -240,13 +240,13 @@ def image(model: Model, end: End, box: Box) -> Box:
     Every outcome is in the box with these changes. Raises Unsure where a state of the box might
     raise a ModelError.
     """
-    values: dict[str, Any] = dict(box)
+    values: Box = dict(box)
     for name, value in model.transient_initial.items():
         values[name] = (value, value)
     changes: Box = {}
     for group in end.groups:
         new = _merged(
-            model, [each for one in group for each in _stores(model, one, values)], values
+            model, [each for change in group for each in _stores(model, change, values)], values
         )
         values.update(new)
         changes.update(new)
@@ -257,7 +257,7 @@ def image(model: Model, end: End, box: Box) -> Box:
 Store = tuple[str, Span, bool]  # cell, values, and whether it is surely stored
 
 
-def _stores(model: Model, update: Assignment, values: Mapping[str, Any]) -> Iterator[Store]:
+def _stores(model: Model, update: Assignment, values: Mapping[str, Span]) -> Iterator[Store]:
     """Yield the cells that an assignment may store to."""
     cells, is_sure = update.cells, True
     if update.position is not None:
@@ -275,7 +275,7 @@ def _stores(model: Model, update: Assignment, values: Mapping[str, Any]) -> Iter
         yield cell, stored(model, cell, span), is_sure
 
 
-def _interval(model: Model, update: Assignment, cell: str, values: Mapping[str, Any]) -> Span:
+def _interval(model: Model, update: Assignment, cell: str, values: Mapping[str, Span]) -> Span:
     assert update.interval is not None
     lower, upper = (bounds(code, values) for code in update.interval)
     variable = model.cells[cell]
@@ -284,7 +284,7 @@ def _interval(model: Model, update: Assignment, cell: str, values: Mapping[str, 
     return max(lower[0], variable.lower), min(upper[1], variable.upper)
 
 
-def _merged(model: Model, stores: list[Store], values: Mapping[str, Any]) -> Box:
+def _merged(model: Model, stores: list[Store], values: Mapping[str, Span]) -> Box:
     """Return the spans of the cells that one group stores to."""
     merged: Box = {}
     surely: set[str] = set()
@@ -309,7 +309,8 @@ def change(
         return 0, 0
     new = _forms_after(model, end, box)
     total: Form = Form({})
-    low = high = 0
+    low: float = 0
+    high: float = 0
     for name, factor in moved:
         form = new.get(name)
         if isinstance(form, Form):
@@ -323,11 +324,11 @@ def change(
     return low + least, high + most
 
 
-def _forms_after(model: Model, end: End, box: Mapping[str, Span]) -> dict[str, Any]:
+def _forms_after(model: Model, end: End, box: Mapping[str, Span]) -> dict[str, Form | None]:
     """Return what the cells are that the assignments store to, as sums of what they were before;
     None where that is not known.
     """
-    known: dict[str, Any] = {
+    known: dict[str, Form | None] = {
         name: Form({}, int(low))
         for name, (low, high) in box.items()
         if low == high and not isinstance(low, float)
@@ -336,7 +337,7 @@ def _forms_after(model: Model, end: End, box: Mapping[str, Span]) -> dict[str, A
         known[name] = None if isinstance(value, float) else Form({}, int(value))
     kind_of = kinds(model)
     for group in end.groups:
-        new: dict[str, Any] = {}
+        new: dict[str, Form | None] = {}
         for update in group:
             for cell, form in _forms(update, known, kind_of):
                 new[cell] = None if cell in new and new[cell] != form else form
@@ -345,18 +346,18 @@ def _forms_after(model: Model, end: End, box: Mapping[str, Span]) -> dict[str, A
     return known
 
 
-def _forms(update: Assignment, known: Mapping[str, Any], kind_of: Any) -> Iterator[tuple[str, Any]]:
+def _forms(update: Assignment, known: Known, kind_of: Kind) -> Iterator[tuple[str, Form | None]]:
     cells = update.cells
     if update.position is not None:
         position = form_of(update.position, known, kind_of)
-        is_known = isinstance(position, Form) and not position.factors
-        if not is_known or not 0 <= position.constant < len(cells):  # type: ignore[union-attr]
+        at = position.constant if isinstance(position, Form) and not position.factors else -1
+        if not 0 <= at < len(cells):
             yield from ((cell, None) for cell in cells)
             return
-        cells = (cells[position.constant],)  # type: ignore[union-attr]
+        cells = (cells[at],)
     value = None if update.value is None else form_of(update.value, known, kind_of)
     if len(update.cells) > 1 and update.position is None:
-        values: list[Any] = value if isinstance(value, list) else [None] * len(cells)
+        values = value if isinstance(value, list) else [None] * len(cells)
     else:
-        values = [value]
+        values = [value if isinstance(value, Form) else None]
     yield from zip(cells, values, strict=True)

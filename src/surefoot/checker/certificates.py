@@ -22,13 +22,14 @@ import math
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import accumulate
-from typing import Any, Protocol
+from typing import Protocol
 
-from .evidence import Clock, Evidence, Key, OutOfTime, Rejected, read_evidence, shown
+from .arithmetic import Scalar
+from .evidence import Clock, Evidence, Key, Named, OutOfTime, Rejected, read_evidence, shown
 
 __all__ = ["OutOfTime", "Policy", "Rejected", "Steps", "check_certificate"]
 
-Policy = Callable[[Mapping[str, Any], tuple[str, ...]], str]
+Policy = Callable[[Mapping[str, Scalar], tuple[str, ...]], str]
 
 
 class Steps(Protocol):
@@ -38,20 +39,22 @@ class Steps(Protocol):
     """
 
     @property
-    def variables(self) -> Sequence[Any]: ...
+    def variables(self) -> Sequence[Named]: ...
     @property
     def actions(self) -> Sequence[str]: ...
     @property
     def silent(self) -> Collection[str]: ...
-    def applicable(self, state: Mapping[str, Any]) -> Sequence[str]: ...
-    def outcomes(self, state: Mapping[str, Any], action: str) -> Sequence[Mapping[str, Any]]: ...
-    def is_fail(self, state: Mapping[str, Any]) -> bool: ...
-    def is_goal(self, state: Mapping[str, Any]) -> bool: ...
+    def applicable(self, state: Mapping[str, Scalar]) -> Sequence[str]: ...
+    def outcomes(
+        self, state: Mapping[str, Scalar], action: str
+    ) -> Sequence[Mapping[str, Scalar]]: ...
+    def is_fail(self, state: Mapping[str, Scalar]) -> bool: ...
+    def is_goal(self, state: Mapping[str, Scalar]) -> bool: ...
 
 
 def check_certificate(
     model: Steps,
-    certificate: Mapping[str, Any],
+    certificate: object,
     *,
     policy: Policy | None = None,
     max_seconds: float | None = None,
@@ -86,7 +89,7 @@ class Place:
         self.number = number
         self.state = dict(zip(names, key, strict=True))
         self._model = model
-        self._view: Mapping[str, Any] = getattr(model, "view", dict)(self.state)
+        self._view: Mapping[str, Scalar] = getattr(model, "view", dict)(self.state)
         self.is_fail = model.is_fail(self._view)
         self.is_goal = not self.is_fail and model.is_goal(self._view)
         self._choices: tuple[str | None, ...] | None = None
@@ -108,9 +111,11 @@ class Place:
             names: Sequence[str] = () if action is None else (action,)
             if action is None and self.choices == (None,):
                 names = self._model.applicable(self._view)
-            found = [each for name in names for each in self._model.outcomes(self._view, name)]
+            outcomes = [each for name in names for each in self._model.outcomes(self._view, name)]
             variables = [variable.name for variable in self._model.variables]
-            self._outcomes[action] = [tuple([each[name] for name in variables]) for each in found]
+            self._outcomes[action] = [
+                tuple([each[name] for name in variables]) for each in outcomes
+            ]
         return self._outcomes[action]
 
 
@@ -125,9 +130,9 @@ class _Check:
         self._harmless: set[Key] = set()
         entries = evidence.entries.items()
         if evidence.is_safe:
-            self._least_remaining = {number: min(found) for number, found in entries}
+            self._least_remaining = {number: min(entry) for number, entry in entries}
         else:
-            self._ranks = {number: _good_for(found) for number, found in entries}
+            self._ranks = {number: _good_for(entry) for number, entry in entries}
 
     def claim(self) -> None:
         """The claim's own state must be covered, or ranked."""

@@ -6,8 +6,9 @@ import math
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, TypeGuard
 
+from .arithmetic import Scalar
 from .model import Variable
 
 _VERSION = 1
@@ -16,9 +17,22 @@ _MEMBERS = (
     *("variables", "actions", "state", "states"),
 )
 _TASK_MEMBERS = {"name": str, "sha256": str, "source": str | None, "options": Mapping}
+_POLICY_MEMBERS = {
+    "name": str,
+    "sha256": str | None,
+    "interface": str | Mapping | None,
+    "unfiltered": bool,
+}
 _TICKS_PER_LOOK = 64
 
-Key = tuple[Any, ...]  # the values of a state, in the order of the model's variables
+Key = tuple[Scalar, ...]  # the values of a state, in the order of the model's variables
+
+
+class Named(Protocol):
+    """A variable that has at least a name."""
+
+    @property
+    def name(self) -> str: ...
 
 
 class Rejected(Exception):
@@ -45,7 +59,7 @@ class Clock:
     def look(self) -> None:
         """Look at the time now, where a step may take long."""
         if time.monotonic() > self._end:
-            raise OutOfTime("the time is over, and the certificate is not yet checked")
+            raise OutOfTime("time ran out before the certificate was checked")
 
 
 @dataclass(frozen=True)
@@ -70,32 +84,33 @@ class Evidence:
 
 
 def read_evidence(
-    certificate: Any, *, variables: Sequence[Any], actions: Collection[str], clock: Clock
+    certificate: object, *, variables: Sequence[Named], actions: Collection[str], clock: Clock
 ) -> Evidence:
     """Return what a certificate says about states of these variables and about these actions."""
-    _check_members(certificate)
-    radius, is_safe = certificate["radius"], certificate["claim"] == "safe"
-    used = read_names(certificate["actions"], "actions", actions)
-    keys = _read_states(certificate, variables, clock)
+    members = read_claim(certificate)
+    radius, is_safe = _radius(members), members["claim"] == "safe"
+    used = read_names(members["actions"], "actions", actions)
+    keys = _read_states(members, variables, clock)
     decisions: tuple[str | None, ...] = (None,) * len(keys)
     if radius is not None:
-        given = read_list(certificate["decisions"], "decisions", len(keys))
+        given = read_list(members["decisions"], "decisions", len(keys))
         decisions = tuple(_read_action(each, used) for each in given)
     entries: dict[int, dict[int, Any]] = {}
-    for each in read_list(certificate["choices" if is_safe else "ranks"], "the evidence"):
+    budget = radius if isinstance(radius, int) else 0
+    for each in read_list(members["choices" if is_safe else "ranks"], "the evidence"):
         clock.tick()
-        number, *remaining, value = read_list(each, "an entry", 3 if is_whole(radius) else 2)
+        number, *remaining, value = read_list(each, "an entry", 3 if isinstance(radius, int) else 2)
         by_remaining = entries.setdefault(read_number(number, len(keys), "a state"), {})
-        left = read_number(remaining[0], radius + 1, "remaining") if remaining else 0
+        left = read_number(remaining[0], budget + 1, "remaining") if remaining else 0
         if left in by_remaining:
             raise Rejected(f"state {number} has two entries for the same")
         by_remaining[left] = _read_action(value, used) if is_safe else _read_rank(value)
-    state = read_number(certificate["state"], len(keys), "the claim's state")
+    state = read_number(members["state"], len(keys), "the claim's state")
     return Evidence(is_safe, radius, keys, state, decisions, entries)
 
 
-def _check_members(certificate: Any) -> None:
-    """Raise Rejected unless the certificate has the members that its claim and radius ask for."""
+def read_claim(certificate: object) -> Mapping[str, object]:
+    """Return the certificate if it has the members that its claim and radius ask for."""
     if not isinstance(certificate, Mapping):
         raise Rejected(f"a certificate is an object, not {shown(certificate)}")
     version, claim, radius = (certificate.get(key) for key in ("certificate", "claim", "radius"))
@@ -117,18 +132,44 @@ def _check_members(certificate: Any) -> None:
         raise Rejected("the version of Surefoot and the name of the policy must be strings")
     if radius is None and certificate["policy"] is not None:
         raise Rejected("a claim without radius is about no policy")
+    return certificate
 
 
-def check_task_member(task: Any) -> None:
-    """Raise Rejected unless this is what a file says about its task."""
+def _radius(members: Mapping[str, object]) -> int | str | None:
+    radius = members["radius"]
+    return radius if isinstance(radius, int | str) else None
+
+
+def check_task_member(task: object) -> Mapping[str, object]:
+    """Return what a file says about its task. Raises Rejected unless it says that."""
     if not isinstance(task, Mapping) or set(task) != set(_TASK_MEMBERS):
         raise Rejected(f"the task must have the members {', '.join(_TASK_MEMBERS)}")
     if not all(isinstance(task[name], type_) for name, type_ in _TASK_MEMBERS.items()):
         raise Rejected("the task has a member of the wrong type")
+    return task
+
+
+def check_policy_member(policy: object, what: str = "the policy") -> Mapping[str, object]:
+    """Return what a file says about a policy. Raises Rejected unless it says that."""
+    members = read_members(policy, tuple(_POLICY_MEMBERS), what)
+    if not all(isinstance(members[name], type_) for name, type_ in _POLICY_MEMBERS.items()):
+        raise Rejected(f"{what} has a member of the wrong type")
+    return members
+
+
+def read_members(value: object, names: Sequence[str], what: str) -> Mapping[str, object]:
+    """Return an object that has these members and no other ones."""
+    if not isinstance(value, Mapping):
+        raise Rejected(f"{what} must be an object, not {shown(value)}")
+    for name in (*names, *value):
+        if name not in value or name not in names:
+            why = "has no place in" if name in value else "is missing in"
+            raise Rejected(f"{shown(name)} {why} {what}")
+    return value
 
 
 def _read_states(
-    certificate: Mapping[str, Any], variables: Sequence[Any], clock: Clock
+    certificate: Mapping[str, object], variables: Sequence[Named], clock: Clock
 ) -> tuple[Key, ...]:
     """Return the keys of all states."""
     keys: dict[Key, None] = {}
@@ -140,7 +181,7 @@ def _read_states(
 
 
 def read_rows(
-    holder: Mapping[str, Any], variables: Sequence[Any], clock: Clock, name: str = "states"
+    holder: Mapping[str, object], variables: Sequence[Named], clock: Clock, name: str = "states"
 ) -> Iterator[Key]:
     """Yield the states of a member, whose values are in the order of the member ``variables``."""
     own_names = [variable.name for variable in variables]
@@ -154,7 +195,7 @@ def read_rows(
         yield tuple([read_value(values[i], variable, number) for variable, i in columns])
 
 
-def read_value(value: Any, variable: Any, number: int, *, what: str = "state") -> Any:
+def read_value(value: object, variable: Named, number: int, *, what: str = "state") -> Any:
     """Return the value of a variable, of its kind and within its bounds if it is known to have."""
     try:
         if isinstance(variable, Variable):
@@ -169,35 +210,36 @@ def read_value(value: Any, variable: Any, number: int, *, what: str = "state") -
     return value
 
 
-def read_names(value: Any, what: str, known: Collection[str]) -> list[str]:
+def read_names(value: object, what: str, known: Collection[str]) -> list[str]:
     """Return a list of known names, none of them twice."""
-    names = read_list(value, what)
-    for name in names:
+    names: list[str] = []
+    for name in read_list(value, what):
         if not isinstance(name, str) or name not in known:
             raise Rejected(f"{what}: {shown(name)} is not known, or silent")
+        names.append(name)
     if len(set(names)) < len(names):
         raise Rejected(f"{what}: a name is there twice")
     return names
 
 
-def _read_action(value: Any, used: Sequence[str]) -> str | None:
+def _read_action(value: object, used: Sequence[str]) -> str | None:
     return None if value is None else used[read_number(value, len(used), "an action")]
 
 
-def _read_rank(value: Any) -> int:
+def _read_rank(value: object) -> int:
     if not is_whole(value):
         raise Rejected(f"a rank is a whole number, not {shown(value)}")
-    return int(value)
+    return value
 
 
-def read_number(value: Any, end: int, what: str) -> int:
+def read_number(value: object, end: int, what: str) -> int:
     """Return a whole number below `end`."""
     if not is_whole(value) or value >= end:
         raise Rejected(f"{what} has the number {shown(value)}, which is out of range")
-    return int(value)
+    return value
 
 
-def read_list(value: Any, what: str, length: int | None = None) -> list[Any]:
+def read_list(value: object, what: str, length: int | None = None) -> list[object]:
     """Return a list, of this length if one is given."""
     if not isinstance(value, list) or (length is not None and len(value) != length):
         size = "" if length is None else f" of length {length}"
@@ -205,12 +247,12 @@ def read_list(value: Any, what: str, length: int | None = None) -> list[Any]:
     return value
 
 
-def is_whole(value: Any) -> bool:
+def is_whole(value: object) -> TypeGuard[int]:
     """Return whether this is a whole number of at least 0, and not a Boolean."""
     return type(value) is int and value >= 0
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """Return a short text for whatever a certificate holds; neither deep nor long ones hurt."""
     if isinstance(value, str):
         return repr(value[:40])

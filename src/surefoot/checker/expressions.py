@@ -11,13 +11,25 @@ of an array), or a Bound name (of `let`, `ac` or a function's parameter).
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from .arithmetic import BINARY, INT_MAX, INT_MIN, RELATIONS, UNARY, cell, pack, to_real
+from .arithmetic import (
+    BINARY,
+    INT_MAX,
+    INT_MIN,
+    RELATIONS,
+    UNARY,
+    Operator,
+    Scalar,
+    Value,
+    cell,
+    pack,
+    to_real,
+)
 from .errors import ModelError, NotSupported, ReadError
-from .files import field, items, optional, shown, text
+from .files import Json, field, items, optional, shown, text
 
 _MAX_LENGTH = 1_000_000
 _MAX_STEPS = 2_000_000
@@ -40,7 +52,7 @@ class Constant:
     """A name for a value."""
 
     type: Type
-    value: Any
+    value: Value
 
 
 @dataclass(frozen=True)
@@ -55,7 +67,7 @@ class Cells:
 class Bound:
     """A name for an expression, which is evaluated where the name is used."""
 
-    node: Any
+    node: Json
     scope: Scope
     declared: Type | None
     open_calls: tuple[Function, ...]
@@ -65,7 +77,7 @@ class Bound:
 class Function:
     """A declared function; its body sees the scope of its declaration."""
 
-    node: Any
+    node: Json
     scope: Scope
 
 
@@ -81,17 +93,20 @@ class Scope:
         return replace(self, names={**self.names, **names})
 
 
+Step = tuple[str, Any]  # what to do, and what with
+
+
 @dataclass(frozen=True)
 class Code:
     """A compiled expression: its type, its program, and the cells that it may read."""
 
     where: str
     type: Type
-    steps: tuple[tuple[str, Any], ...]
+    steps: tuple[Step, ...]
     reads: frozenset[str]
 
 
-def compile_expression(node: Any, scope: Scope, where: str, *, want: Type | None = None) -> Code:
+def compile_expression(node: Json, scope: Scope, where: str, *, want: Type | None = None) -> Code:
     """Return the program of an expression, converted to the wanted type.
 
     Raises ReadError if names are unknown or types do not fit.
@@ -108,7 +123,7 @@ def compile_expression(node: Any, scope: Scope, where: str, *, want: Type | None
     return Code(where, have, tuple(compiler.steps), frozenset(compiler.reads))
 
 
-def run(code: Code, values: Mapping[str, Any]) -> Any:
+def run(code: Code, values: Mapping[str, Scalar]) -> Any:
     """Return the value of an expression in a valuation of cells. Raises ModelError."""
     stack: list[Any] = []
     steps, end, at = code.steps, len(code.steps), 0
@@ -144,7 +159,7 @@ def run(code: Code, values: Mapping[str, Any]) -> Any:
     return stack.pop()
 
 
-def constant_value(node: Any, scope: Scope, where: str, *, want: Type) -> Any:
+def constant_value(node: Json, scope: Scope, where: str, *, want: Type) -> Any:
     """Return the value of an expression that may not read variables."""
     code = compile_expression(node, scope, where, want=want)
     if code.reads:
@@ -166,7 +181,7 @@ def common_type(left: Type, right: Type) -> Type | None:
     return conversion(left, right) or conversion(right, left)
 
 
-def declared_type(node: Any) -> Type:
+def declared_type(node: Json) -> Type:
     """Return the type that a type declaration names, its bounds ignored."""
     if node in ("bool", "int", "real"):
         return str(node)
@@ -177,9 +192,9 @@ def declared_type(node: Any) -> Type:
             raise ReadError(f"a bounded type has base int or real, not {shown(base)}")
         return str(base)
     if kind == "array":
-        base = declared_type(field(node, "base"))
-        if isinstance(base, str):
-            return Array(base, None)
+        element = declared_type(field(node, "base"))
+        if isinstance(element, str):
+            return Array(element, None)
         raise NotSupported("arrays of arrays are not supported")
     raise NotSupported(f"type {shown(kind)} is not supported")
 
@@ -204,11 +219,11 @@ class _Compiler:
     """Writes the program of one expression. Visits return the type of what they wrote."""
 
     def __init__(self) -> None:
-        self.steps: list[tuple[str, Any]] = []
+        self.steps: list[Step] = []
         self.reads: set[str] = set()
         self._open_calls: tuple[Function, ...] = ()
 
-    def visit(self, node: Any, scope: Scope) -> _Visit:
+    def visit(self, node: Json, scope: Scope) -> _Visit:
         if len(self.steps) > _MAX_STEPS:
             raise NotSupported("an expression grows too large when its functions are expanded")
         if isinstance(node, str):
@@ -237,18 +252,18 @@ class _Compiler:
             self._apply(1, to_real)
         return new
 
-    def _apply(self, count: int, function: Any) -> None:
+    def _apply(self, count: int, function: Callable[..., Value]) -> None:
         is_binary = count == 2
         step = ("apply to two", function) if is_binary else ("apply", (count, function))
         self.steps.append(step)
 
-    def _push(self, type_: Type, value: Any) -> Type:
+    def _push(self, type_: Type, value: Value | None) -> Type:
         if value is None:
             raise ReadError("unknown mathematical constant")
         self.steps.append(("push", value))
         return type_
 
-    def _literal(self, value: Any) -> Type:
+    def _literal(self, value: Json) -> Type:
         if isinstance(value, bool):
             return self._push("bool", value)
         if isinstance(value, int) and INT_MIN <= value <= INT_MAX:
@@ -279,7 +294,7 @@ class _Compiler:
         return have if bound.declared is None else self.convert(have, bound.declared)
 
     def _operator(
-        self, op: str, table: Mapping[str, Any], operands: tuple[Any, ...], scope: Scope
+        self, op: str, table: Mapping[str, Operator], operands: tuple[Json, ...], scope: Scope
     ) -> _Visit:
         types = []
         for operand in operands:
@@ -293,8 +308,8 @@ class _Compiler:
         self._apply(len(types), function)
         return result
 
-    def _lazy(self, node: Any, scope: Scope) -> _Visit:
-        op = node["op"]
+    def _lazy(self, node: Json, scope: Scope) -> _Visit:
+        op = field(node, "op")
         self.convert((yield self.visit(field(node, "left"), scope)), "bool")
         if op == "⇒":
             self._apply(1, UNARY["¬"][1])
@@ -303,7 +318,7 @@ class _Compiler:
         self.steps[settle] = ("settle", (op != "∧", len(self.steps)))
         return "bool"
 
-    def _ite(self, node: Any, scope: Scope) -> _Visit:
+    def _ite(self, node: Json, scope: Scope) -> _Visit:
         self.convert((yield self.visit(field(node, "if"), scope)), "bool")
         to_else = self._reserve()
         then = yield self.visit(field(node, "then"), scope)
@@ -329,7 +344,7 @@ class _Compiler:
             self._apply(1, to_real)
         return common
 
-    def _access(self, node: Any, scope: Scope) -> _Visit:
+    def _access(self, node: Json, scope: Scope) -> _Visit:
         array = yield self.visit(field(node, "exp"), scope)
         if not isinstance(array, Array):
             raise ReadError(f"type error: {_spell(array)} is not an array")
@@ -337,16 +352,16 @@ class _Compiler:
         self._apply(2, cell)
         return array.base
 
-    def _array_of_values(self, node: Any, scope: Scope) -> _Visit:
+    def _array_of_values(self, node: Json, scope: Scope) -> _Visit:
         return (yield self._elements([(e, scope) for e in items(node, "elements")]))
 
-    def _array_constructor(self, node: Any, scope: Scope) -> _Visit:
+    def _array_constructor(self, node: Json, scope: Scope) -> _Visit:
         length = yield self._constant_length(field(node, "length"), scope)
         name, body = text(node, "var"), field(node, "exp")
         scopes = (scope.adding({name: Constant("int", i)}) for i in range(length))
         return (yield self._elements([(body, each) for each in scopes]))
 
-    def _constant_length(self, node: Any, scope: Scope) -> _Visit:
+    def _constant_length(self, node: Json, scope: Scope) -> _Visit:
         """Return the value, not the type, of the length of an array constructor."""
         aside = _Compiler()
         aside._open_calls = self._open_calls
@@ -358,24 +373,25 @@ class _Compiler:
             raise NotSupported(f"an array of length {length} is not supported")
         return length
 
-    def _elements(self, elements: list[tuple[Any, Scope]]) -> _Visit:
+    def _elements(self, elements: list[tuple[Json, Scope]]) -> _Visit:
         if not elements:
             raise NotSupported("arrays without elements are not supported")
-        types: list[Any] = []
+        types: list[Type] = []
         for element, scope in elements:
             types.append((yield self.visit(element, scope)))
-        if any(isinstance(type_, Array) for type_ in types):
+        bases = [type_ for type_ in types if isinstance(type_, str)]
+        if len(bases) < len(types):
             raise NotSupported("arrays of arrays are not supported")
-        self._apply(len(types), pack)
-        return self._join([Array(base, len(types)) for base in types])
+        self._apply(len(bases), pack)
+        return self._join([Array(base, len(bases)) for base in bases])
 
-    def _let(self, node: Any, scope: Scope) -> _Visit:
+    def _let(self, node: Json, scope: Scope) -> _Visit:
         for variable in items(node, "variables"):
             bound = yield self._bind(variable, field(variable, "value"), scope)
             scope = scope.adding(bound)
         return (yield self.visit(field(node, "expression"), scope))
 
-    def _call(self, node: Any, scope: Scope) -> _Visit:
+    def _call(self, node: Json, scope: Scope) -> _Visit:
         name, arguments = text(node, "function"), items(node, "args")
         function = scope.functions.get(name)
         if function is None:
@@ -393,7 +409,7 @@ class _Compiler:
         self._open_calls = before
         return self.convert(result, declared_type(field(function.node, "type")))
 
-    def _bind(self, declaration: Any, node: Any, scope: Scope) -> _Visit:
+    def _bind(self, declaration: Json, node: Json, scope: Scope) -> _Visit:
         """Return the name for an expression, its type checked also if the name is never used."""
         declared = optional(declaration, "type")
         type_ = None if declared is None else declared_type(declared)

@@ -7,15 +7,17 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import NoReturn, TypeAlias
 
 from .errors import ReadError
+
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
 _MAX_NESTING = 10_000
 _MAX_REFERENCES = 100
 
 
-def read_json(path: Path) -> Any:
+def read_json(path: Path) -> Json:
     """Return the content of a JSON file, which may start with a byte-order mark."""
     try:
         text = path.read_text("utf-8-sig")
@@ -24,7 +26,8 @@ def read_json(path: Path) -> Any:
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, _MAX_NESTING))
     try:
-        return json.loads(text, parse_constant=_refuse_constant)
+        document: Json = json.loads(text, parse_constant=_refuse_constant)
+        return document
     except RecursionError as error:
         raise ReadError(f"{path}: nested too deeply") from error
     except ValueError as error:
@@ -33,7 +36,7 @@ def read_json(path: Path) -> Any:
         sys.setrecursionlimit(limit)
 
 
-def _refuse_constant(name: str) -> Any:
+def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a number of JSON")
 
 
@@ -41,9 +44,9 @@ def _refuse_constant(name: str) -> Any:
 class Piece:
     """A part of a property together with what its references are relative to."""
 
-    content: Any
+    content: Json
     file: Path
-    labels: Mapping[str, Any]
+    labels: Mapping[str, Json]
 
     def follow(self) -> Piece:
         """Return the piece that `file` and `label` references lead to."""
@@ -52,8 +55,9 @@ class Piece:
             content = piece.content
             if not isinstance(content, dict) or "op" in content:
                 return piece
-            if isinstance(content.get("file"), str):
-                target = piece.file.parent / content["file"]
+            file = content.get("file")
+            if isinstance(file, str):
+                target = piece.file.parent / file
                 piece = Piece(read_json(target), target, piece.labels)
             elif "label" in content:
                 piece = Piece(_label(piece, content["label"]), piece.file, piece.labels)
@@ -67,7 +71,7 @@ class Piece:
         return None if content is None else Piece(content, self.file, self.labels).follow()
 
 
-def _label(piece: Piece, name: Any) -> Any:
+def _label(piece: Piece, name: Json) -> Json:
     if not isinstance(name, str) or name not in piece.labels:
         raise ReadError(f'{piece.file}: there is no label "{name}"')
     return piece.labels[name]
@@ -78,7 +82,14 @@ def read_piece(path: Path) -> Piece:
     return Piece(read_json(path), path, {}).follow()
 
 
-def field(node: Any, key: str) -> Any:
+def members(node: Json) -> dict[str, Json]:
+    """Return the members of an object."""
+    if not isinstance(node, dict):
+        raise ReadError(f"expected an object, not {type(node).__name__}")
+    return node
+
+
+def field(node: Json, key: str) -> Json:
     """Return what an object holds under a key that it must have."""
     value = optional(node, key)
     if value is None:
@@ -86,14 +97,14 @@ def field(node: Any, key: str) -> Any:
     return value
 
 
-def optional(node: Any, key: str) -> Any:
+def optional(node: Json, key: str) -> Json:
     """Return what an object holds under a key, None if nothing."""
     if not isinstance(node, dict):
         raise ReadError(f'expected an object with "{key}", not {type(node).__name__}')
     return node.get(key)
 
 
-def text(node: Any, key: str) -> str:
+def text(node: Json, key: str) -> str:
     """Return the string that an object must hold under a key."""
     value = field(node, key)
     if not isinstance(value, str):
@@ -101,7 +112,7 @@ def text(node: Any, key: str) -> str:
     return value
 
 
-def items(node: Any, key: str) -> list[Any]:
+def items(node: Json, key: str) -> list[Json]:
     """Return the list that an object holds under a key, empty if it holds none."""
     value = optional(node, key)
     if value is None:
@@ -111,6 +122,6 @@ def items(node: Any, key: str) -> list[Any]:
     return value
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """Return a short text for a value from a file; never recurses into deep ones."""
     return f"a {type(value).__name__}" if isinstance(value, dict | list) else str(value)[:60]

@@ -16,12 +16,25 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from .arithmetic import BINARY, INT_MAX, INT_MIN, RELATIONS, UNARY, cell, pack, to_real
+from .arithmetic import (
+    BINARY,
+    INT_MAX,
+    INT_MIN,
+    RELATIONS,
+    UNARY,
+    Scalar,
+    Value,
+    cell,
+    pack,
+    to_real,
+)
 from .errors import ModelError
 from .expressions import Code
 
-Span = tuple[Any, Any]
+Span = tuple[Scalar, Scalar]
+Stack = list[Any]  # of spans, and of lists of spans for arrays
 Box = dict[str, Span]
+Operation = Callable[..., Value]
 
 TRUE: Span = (True, True)
 FALSE: Span = (False, False)
@@ -48,8 +61,8 @@ def bounds(code: Code, box: Mapping[str, Span]) -> Any:
 def _run(code: Code, box: Mapping[str, Span]) -> Any:
     """Run the program on every path that a state of the box may take; paths meet again later."""
     steps, end, at = code.steps, len(code.steps), 0
-    stack: list[Any] = []
-    waiting: dict[int, list[Any]] = {}  # stacks of paths that go on further down
+    stack: Stack = []
+    waiting: dict[int, Stack] = {}  # stacks of paths that go on further down
     while True:
         if waiting and at in waiting:
             stack = _meet(stack, waiting.pop(at))
@@ -74,8 +87,8 @@ def _run(code: Code, box: Mapping[str, Span]) -> Any:
 
 
 def _branch(
-    what: str, argument: Any, at: int, stack: list[Any], waiting: dict[int, list[Any]]
-) -> tuple[int, list[Any]]:
+    what: str, argument: Any, at: int, stack: Stack, waiting: dict[int, Stack]
+) -> tuple[int, Stack]:
     """Return where to go on, with which stack; other paths wait where they jump to."""
     if what == "jump":
         return _jump(argument, stack, waiting)
@@ -99,7 +112,7 @@ def _branch(
 _SURE = {False: FALSE, True: TRUE}
 
 
-def _jump(target: int, stack: list[Any], waiting: dict[int, list[Any]]) -> tuple[int, list[Any]]:
+def _jump(target: int, stack: Stack, waiting: dict[int, Stack]) -> tuple[int, Stack]:
     if not waiting:
         return target, stack
     _wait(target, stack, waiting)
@@ -107,26 +120,26 @@ def _jump(target: int, stack: list[Any], waiting: dict[int, list[Any]]) -> tuple
     return at, waiting.pop(at)
 
 
-def _wait(target: int, stack: list[Any], waiting: dict[int, list[Any]]) -> None:
+def _wait(target: int, stack: Stack, waiting: dict[int, Stack]) -> None:
     waiting[target] = _meet(stack, waiting[target]) if target in waiting else stack
 
 
-def _meet(one: list[Any], other: list[Any]) -> list[Any]:
-    return [hull(a, b) for a, b in zip(one, other, strict=True)]
+def _meet(first: Stack, other: Stack) -> Stack:
+    return [hull(a, b) for a, b in zip(first, other, strict=True)]
 
 
-def hull(one: Any, other: Any) -> Any:
+def hull(first: Any, other: Any) -> Any:
     """Return the smallest span, or list of spans, that has both in it."""
-    if isinstance(one, list):
-        return [hull(a, b) for a, b in zip(one, other, strict=True)]
-    return min(one[0], other[0]), max(one[1], other[1])
+    if isinstance(first, list):
+        return [hull(a, b) for a, b in zip(first, other, strict=True)]
+    return min(first[0], other[0]), max(first[1], other[1])
 
 
-def _exactly(value: Any) -> Any:
+def _exactly(value: Value) -> Span | list[Span]:
     return [(each, each) for each in value] if isinstance(value, tuple) else (value, value)
 
 
-def _apply(function: Any, operands: list[Any]) -> Any:
+def _apply(function: Operation, operands: Stack) -> Any:
     if function is pack:
         return operands
     (operand,) = operands
@@ -144,7 +157,7 @@ def _fit(low: int, high: int) -> Span:
     return low, high
 
 
-def _held(low: Any, high: Any) -> Span:
+def _held(low: Scalar, high: Scalar) -> Span:
     """Return the span if all of it is within what integers and reals may be."""
     if isinstance(low, int) and isinstance(high, int):
         return _fit(low, high)
@@ -213,7 +226,7 @@ def _power(left: Span, right: Span) -> Span:
         value = BINARY["pow"][1](a, c)
         return value, value
     if isinstance(a, int) and isinstance(c, int):
-        return _int_power(a, b, c, d)
+        return _int_power(a, int(b), c, int(d))
     if a <= 0:
         raise Unsure
     return _widened([math.pow(x, y) for x in (a, b) for y in (c, d)])
@@ -278,13 +291,13 @@ def _is_at_least(left: Span, right: Span) -> Span:
 
 
 def _cell(array: list[Span], index: Span) -> Span:
-    low, high = index
+    low, high = map(int, index)
     if low < 0 or high >= len(array):
         raise Unsure
-    found = array[low]
+    cell = array[low]
     for each in array[low + 1 : high + 1]:
-        found = hull(found, each)
-    return found
+        cell = hull(cell, each)
+    return cell
 
 
 def _negation(span: Span) -> Span:
@@ -302,7 +315,7 @@ def _absolute(span: Span) -> Span:
     return _held(-high if high <= 0 else type(low)(0), max(-low, high))
 
 
-def _monotone(function: Callable[[Any], Any]) -> Callable[[Span], Span]:
+def _monotone(function: Callable[[Scalar], Scalar]) -> Callable[[Span], Span]:
     return lambda span: (function(span[0]), function(span[1]))
 
 
@@ -326,14 +339,14 @@ _OF_OPERATOR = {
     "log": _logarithm,
     **_OF_RELATION,
 }
-_ON_TWO: dict[Any, Callable[[Any, Any], Any]] = {
+_ON_TWO: dict[Operation, Callable[[Any, Any], Any]] = {
     cell: _cell,
     pack: lambda first, second: [first, second],
     **{BINARY[op][1]: function for op, function in _OF_OPERATOR.items()},
     **{RELATIONS[op]: function for op, function in _OF_RELATION.items()},
 }
-_ON_ONE: dict[Any, Callable[[Span], Span]] = {
-    to_real: _monotone(to_real),
+_ON_ONE: dict[Operation, Callable[[Span], Span]] = {
+    to_real: _monotone(float),
     UNARY["¬"][1]: _negation,
     UNARY["-"][1]: _negative,
     UNARY["abs"][1]: _absolute,

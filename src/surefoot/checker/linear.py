@@ -11,11 +11,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
-from .arithmetic import BINARY, RELATIONS, UNARY, cell, pack
+from .arithmetic import BINARY, RELATIONS, UNARY, Value, cell, pack
 from .expressions import Code
-from .intervals import Box, Span
+from .intervals import Box, Operation, Span
 
 _ROUNDS = 8
 
@@ -41,7 +41,8 @@ class Form:
 
     def span(self, box: Mapping[str, Span]) -> Span:
         """Return its least and its greatest value on a box."""
-        low = high = self.constant
+        low: float = self.constant
+        high: float = self.constant
         for name, factor in self.factors.items():
             least, most = box[name]
             low += factor * (least if factor > 0 else most)
@@ -89,7 +90,7 @@ class Fact:
         return _is_within(low, high, top, bottom, other)
 
 
-def _is_within(low: Any, high: Any, top: int, bottom: int, other: Fact) -> bool:
+def _is_within(low: float | None, high: float | None, top: int, bottom: int, other: Fact) -> bool:
     """Return whether ``top / bottom`` times what is between low and high is what `other` says."""
     if bottom < 0:
         top, bottom = -top, -bottom
@@ -100,7 +101,7 @@ def _is_within(low: Any, high: Any, top: int, bottom: int, other: Fact) -> bool:
 
 # -- programs ----------------------------------------------------------------------------------
 
-Known = Mapping[str, Any]  # Forms, spans or None by names of cells
+Known = Mapping[str, Form | None]  # by names of cells
 Kind = Callable[[str], str]
 
 
@@ -108,19 +109,21 @@ def form_of(code: Code, values: Known, kind_of: Kind) -> Form | list[Form | None
     """Return the value of an expression as a Form where ``values`` has those of some cells, other
     ones stand for themselves; None if it is not linear, and a list for an array.
     """
-    found = _Symbols(code, values, kind_of, None).run()
-    return found if isinstance(found, Form | list) else None
+    form = _Symbols(code, values, kind_of, None).run()
+    if isinstance(form, list):
+        return [each if isinstance(each, Form) else None for each in form]
+    return form if isinstance(form, Form) else None
 
 
 def facts_of(code: Code, kind_of: Kind) -> list[Fact]:
     """Return facts that hold wherever the condition does."""
     facts: list[Fact] = []
-    found = _Symbols(code, {}, kind_of, facts).run()
-    last = _as_fact(found)
+    form = _Symbols(code, {}, kind_of, facts).run()
+    last = _as_fact(form)
     return facts if last is None else [*facts, last]
 
 
-def _as_fact(value: Any) -> Fact | None:
+def _as_fact(value: Symbol) -> Fact | None:
     """Return the fact that a condition is; a Boolean is one if it is 1."""
     if isinstance(value, Form) and value.factors:
         return _fact(value.plus(Form({}, -1)), 0, None)
@@ -144,6 +147,9 @@ class _Real:
     name: str
 
 
+Symbol: TypeAlias = "Form | Fact | _Real | float | list[Symbol] | None"
+
+
 class _Symbols:
     """Runs a program on Forms; what is not linear is None.
 
@@ -157,7 +163,7 @@ class _Symbols:
         self._kind_of = kind_of
         self._facts = facts
 
-    def run(self) -> Any:
+    def run(self) -> Symbol:
         """Return the value."""
         steps, at, stack = self._code.steps, 0, []
         while at < len(steps):
@@ -179,7 +185,7 @@ class _Symbols:
                 at = self._branch(what, argument, at, stack)
         return stack.pop()
 
-    def _load(self, name: str) -> Any:
+    def _load(self, name: str) -> Symbol:
         if name in self._values:
             return self._values[name]
         kind = self._kind_of(name)
@@ -187,7 +193,7 @@ class _Symbols:
             return _Real(name)
         return Form({name: 1}) if kind in ("int", "bool") else None
 
-    def _branch(self, what: str, argument: Any, at: int, stack: list[Any]) -> int:
+    def _branch(self, what: str, argument: Any, at: int, stack: list[Symbol]) -> int:
         """Return where to go on: decided conditions are followed, and ones that must be true."""
         condition = stack.pop()
         decided = None
@@ -223,20 +229,20 @@ class _Symbols:
         return True
 
 
-def _pushed(value: Any) -> Any:
+def _pushed(value: Value) -> Symbol:
     if isinstance(value, tuple):
         return [_pushed(each) for each in value]
     return value if isinstance(value, float) else Form({}, int(value))
 
 
-_NAMES: dict[Any, str] = {
+_NAMES: dict[Operation, str] = {
     **{BINARY[op][1]: op for op in ("+", "-", "*")},
     **{BINARY[op][1]: op for op in RELATIONS},
     **{function: op for op, function in RELATIONS.items()},
 }
 
 
-def _on_two(function: Any, left: Any, right: Any) -> Any:
+def _on_two(function: Operation, left: Symbol, right: Symbol) -> Symbol:
     if function is pack:
         return [left, right]
     if function is cell:
@@ -252,7 +258,7 @@ def _on_two(function: Any, left: Any, right: Any) -> Any:
 _MIRRORED = {"=": "=", "<": ">", "≤": "≥", ">": "<", "≥": "≤"}
 
 
-def _on_forms(op: str | None, left: Form, right: Form) -> Any:
+def _on_forms(op: str | None, left: Form, right: Form) -> Form | Fact | None:
     if op == "+":
         return left.plus(right)
     if op == "-":
@@ -273,7 +279,7 @@ def _compared(op: str | None, value: int) -> Form | None:
     return None if relation is None else Form({}, int(relation(value, 0)))
 
 
-def _about_real(op: str | None, real: _Real, other: Any) -> Fact | None:
+def _about_real(op: str | None, real: _Real, other: Symbol) -> Fact | None:
     """Return what a comparison of a real cell with a constant says."""
     if isinstance(other, Form) and not other.factors and abs(other.constant) < 2**53:
         other = float(other.constant)
@@ -289,14 +295,15 @@ def _about_real(op: str | None, real: _Real, other: Any) -> Fact | None:
     return Fact(((real.name, 1),), *limits[op]) if op in limits else None
 
 
-def _cell(array: Any, index: Any) -> Any:
-    is_known = isinstance(index, Form) and not index.factors
-    if not is_known or not isinstance(array, list) or not 0 <= index.constant < len(array):
+def _cell(array: Symbol, index: Symbol) -> Symbol:
+    if not isinstance(index, Form) or index.factors or not isinstance(array, list):
+        return None
+    if not 0 <= index.constant < len(array):
         return None
     return array[index.constant]
 
 
-def _on_some(function: Any, operands: list[Any]) -> Any:
+def _on_some(function: Operation, operands: list[Symbol]) -> Symbol:
     if function is pack:
         return list(operands)
     (operand,) = operands
@@ -314,17 +321,17 @@ def _on_some(function: Any, operands: list[Any]) -> Any:
 
 def tightened(box: Box, facts: Iterable[Fact]) -> Box | None:
     """Return the box with the bounds that the facts leave; None if they leave no state of it."""
-    found, facts = box, list(facts)
+    tighter, facts = box, list(facts)
     for _ in range(_ROUNDS):
-        before = found
+        before = tighter
         for fact in facts:
-            after = _cut(found, fact)
+            after = _cut(tighter, fact)
             if after is None:
                 return None
-            found = after
-        if found is before or len(facts) == 1:
+            tighter = after
+        if tighter is before or len(facts) == 1:
             break
-    return found
+    return tighter
 
 
 def _cut(box: Box, fact: Fact) -> Box | None:
@@ -343,7 +350,7 @@ def _cut(box: Box, fact: Fact) -> Box | None:
     return box
 
 
-def _changes(box: Box, fact: Fact, low: int, high: int) -> Box | None:
+def _changes(box: Box, fact: Fact, low: float, high: float) -> Box | None:
     """Return new spans for cells that the others leave less room; None if there is none left."""
     changes: Box = {}
     for name, factor in fact.factors:
@@ -359,7 +366,7 @@ def _changes(box: Box, fact: Fact, low: int, high: int) -> Box | None:
     return changes
 
 
-def _room(fact: Fact, factor: int, least: int, most: int, low: int, high: int) -> Span:
+def _room(fact: Fact, factor: int, least: float, most: float, low: float, high: float) -> Span:
     """Return the least and the greatest value for which the others can satisfy the fact."""
     first, last = least, most
     if fact.upper is not None:  # factor * value <= upper - the least of the others

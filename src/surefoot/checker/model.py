@@ -14,13 +14,12 @@ import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
+from .arithmetic import Scalar
 from .errors import ModelError
 from .expressions import Code, run
 from .starts import list_states
 
-Scalar = bool | int | float
 State = dict[str, Scalar]
 
 
@@ -37,7 +36,7 @@ class Variable:
         """Return whether a value of the right kind is within the bounds."""
         return self.lower <= value <= self.upper
 
-    def accept(self, value: Any) -> Scalar:
+    def accept(self, value: object) -> Scalar:
         """Return a value from outside in the variable's own kind. Raises ValueError."""
         if self.kind == "real" and isinstance(value, int | float) and not isinstance(value, bool):
             return float(value) + 0.0
@@ -112,20 +111,20 @@ class Element:
     edges: tuple[Edge, ...]
     transient_values: tuple[Mapping[str, TransientValue], ...]
 
-    def position(self, values: Mapping[str, Any]) -> int:
+    def position(self, values: Mapping[str, Scalar]) -> int:
         """Return the current location."""
         return 0 if self.location is None else int(values[self.location])
 
-    def edges_here(self, values: Mapping[str, Any], label: str | None) -> list[Edge]:
+    def edges_here(self, values: Mapping[str, Scalar], label: str | None) -> list[Edge]:
         """Return the edges with a label that leave the current location."""
         return self._edges_from.get((label, self.position(values)), [])
 
     @cached_property
     def _edges_from(self) -> dict[tuple[str | None, int], list[Edge]]:
-        found: dict[tuple[str | None, int], list[Edge]] = {}
+        edges: dict[tuple[str | None, int], list[Edge]] = {}
         for edge in self.edges:
-            found.setdefault((edge.label, edge.location), []).append(edge)
-        return found
+            edges.setdefault((edge.label, edge.location), []).append(edge)
+        return edges
 
 
 @dataclass(frozen=True)
@@ -137,11 +136,20 @@ class Joint:
 
 
 @dataclass(frozen=True)
+class Limits:
+    """Bounds of a cell, None where there is none; strict ones are written as if they were not."""
+
+    cell: str
+    lower: Scalar | None
+    upper: Scalar | None
+
+
+@dataclass(frozen=True)
 class Conjunct:
-    """A part of a conjunction. If it says `cell = constant`, ``pin`` is that pair."""
+    """A part of a conjunction. If it compares a cell with a constant, ``limits`` are its bounds."""
 
     code: Code
-    pin: tuple[str, Scalar] | None
+    limits: Limits | None
 
 
 @dataclass(frozen=True)
@@ -151,7 +159,7 @@ class Condition:
     locations: tuple[tuple[str, int], ...] = ()
     conjuncts: tuple[Conjunct, ...] = ()
 
-    def holds(self, values: Mapping[str, Any]) -> bool:
+    def holds(self, values: Mapping[str, Scalar]) -> bool:
         """Return whether the valuation satisfies the condition."""
         if any(values[name] != location for name, location in self.locations):
             return False
@@ -169,18 +177,18 @@ class StartSet:
     conditions: tuple[Condition, ...]
 
 
-class View(dict[str, Any]):
+class View(dict[str, Scalar]):
     """The valuation of a state, transient variables included; these are evaluated when read.
 
     Remembers the combinations of each action once they are found.
     """
 
-    def __init__(self, values: Mapping[str, Any], model: Model) -> None:
+    def __init__(self, values: Mapping[str, Scalar], model: Model) -> None:
         super().__init__(values)
         self.model = model
         self.combinations: dict[str, list[Combination]] = {}
 
-    def __missing__(self, name: str) -> Any:
+    def __missing__(self, name: str) -> Scalar:
         self[name] = value = self.model.transient_value(self, name)
         return value
 
@@ -203,7 +211,7 @@ class Model:
     fail: Condition | None
     goal: Condition | None
 
-    def applicable(self, state: Mapping[str, Any]) -> tuple[str, ...]:
+    def applicable(self, state: Mapping[str, Scalar]) -> tuple[str, ...]:
         """Return the actions that have an outcome, in the order of ``actions``.
 
         Does not ask whether the state is terminal.
@@ -211,25 +219,25 @@ class Model:
         view = self.view(state)
         return tuple(action for action in self.actions if self._has_outcome(view, action))
 
-    def outcomes(self, state: Mapping[str, Any], action: str) -> list[State]:
+    def outcomes(self, state: Mapping[str, Scalar], action: str) -> list[State]:
         """Return the distinct outcomes of an action: none if it is not applicable."""
         view = self.view(state)
-        found: dict[tuple[Scalar, ...], State] = {}
+        outcomes: dict[tuple[Scalar, ...], State] = {}
         for numbers, edges in self._combinations(view, action):
             for destinations in _possible_destinations(view, edges):
                 for outcome in self._update(view, numbers, destinations):
-                    found.setdefault(tuple(outcome.values()), outcome)
-        return list(found.values())
+                    outcomes.setdefault(tuple(outcome.values()), outcome)
+        return list(outcomes.values())
 
-    def is_fail(self, state: Mapping[str, Any]) -> bool:
+    def is_fail(self, state: Mapping[str, Scalar]) -> bool:
         """Return whether the fail condition holds."""
         return self.fail is not None and self.fail.holds(self.view(state))
 
-    def is_goal(self, state: Mapping[str, Any]) -> bool:
+    def is_goal(self, state: Mapping[str, Scalar]) -> bool:
         """Return whether the goal condition holds, also where the fail condition does."""
         return self.goal is not None and self.goal.holds(self.view(state))
 
-    def is_start(self, state: Mapping[str, Any]) -> bool:
+    def is_start(self, state: Mapping[str, Scalar]) -> bool:
         """Return whether runs may start here."""
         view = self.view(state)
         if not all(variable.has(view[variable.name]) for variable in self.variables):
@@ -248,7 +256,7 @@ class Model:
         """Return the states that the model itself starts in, like `starts`."""
         return list_states(self, self.initial, limit)
 
-    def view(self, state: Mapping[str, Any]) -> View:
+    def view(self, state: Mapping[str, Scalar]) -> View:
         """Return the valuation of a state. Raises ValueError if it is not one of this model.
 
         Who asks several questions about a state asks them about its view: then guards are evaluated
@@ -283,15 +291,15 @@ class Model:
 
     def _combinations(self, view: View, action: str) -> list[Combination]:
         """Return the element numbers and enabled edges of every combination of an action."""
-        found = view.combinations.get(action)
-        if found is None:
+        combinations = view.combinations.get(action)
+        if combinations is None:
             if action not in self._joints_of:
                 raise ValueError(f'{self.name} has no action "{action}"')
-            found = [
+            combinations = [
                 each for joint in self._joints_of[action] for each in self._enabled(view, joint)
             ]
-            view.combinations[action] = found
-        return found
+            view.combinations[action] = combinations
+        return combinations
 
     def _enabled(self, view: View, joint: Joint) -> list[Combination]:
         """Return the combinations of one joint; a guard is evaluated if those before it hold."""
@@ -317,7 +325,7 @@ class Model:
         self, view: View, numbers: tuple[int, ...], destinations: tuple[Destination, ...]
     ) -> list[State]:
         """Return the states after the assignments of all destinations: several with intervals."""
-        state: dict[str, Any] = {each.name: view[each.name] for each in self.variables}
+        state: dict[str, Scalar] = {each.name: view[each.name] for each in self.variables}
         branches = [state | dict(self.transient_initial)]
         updates = [update for each in destinations for update in each.assignments]
         for index in sorted({update.index for update in updates}):
@@ -330,7 +338,7 @@ class Model:
                     values[location] = destination.location
         return [{name: values[name] for name in state} for values in branches]
 
-    def _run_group(self, values: dict[str, Any], group: list[Assignment]) -> list[dict[str, Any]]:
+    def _run_group(self, values: dict[str, Scalar], group: list[Assignment]) -> list[State]:
         """Return the valuations after assignments that all read the same valuation."""
         choices = [self._stores(values, assignment) for assignment in group]
         return [
@@ -339,7 +347,7 @@ class Model:
         ]
 
     def _stores(
-        self, values: Mapping[str, Any], assignment: Assignment
+        self, values: Mapping[str, Scalar], assignment: Assignment
     ) -> list[list[tuple[str, Scalar]]]:
         """Return the lists of (cell, value), one for each way the assignment may go."""
         cells = assignment.cells
@@ -355,7 +363,7 @@ class Model:
         value = run(assignment.value, values)
         return [list(zip(cells, value if isinstance(value, tuple) else (value,), strict=True))]
 
-    def _interval(self, values: Mapping[str, Any], cell: str, assignment: Assignment) -> range:
+    def _interval(self, values: Mapping[str, Scalar], cell: str, assignment: Assignment) -> range:
         """Return the integers of an interval assignment, cut to the range of its variable."""
         assert assignment.interval is not None
         lower, upper = (run(bound, values) for bound in assignment.interval)

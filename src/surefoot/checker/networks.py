@@ -199,10 +199,10 @@ class NetworkScores:
 
     def _linear_spans(self, values: _Values) -> list[Span]:
         """Return bounds of the sums of a layer, from backwards through those below."""
-        found = []
+        spans = []
         for row, weights in enumerate(values.layer.weights):
             if not values.sums[row][0] < 0 < values.sums[row][1]:
-                found.append(values.sums[row])
+                spans.append(values.sums[row])
                 continue
             bias, error = values.layer.biases[row], values.errors[row]
             wide = error + values.layer.own * values.sizes[row]
@@ -210,8 +210,8 @@ class NetworkScores:
             high, _ = self._backwards([-w for w in weights])
             low -= 4 * _OWN * abs(low)
             high -= 4 * _OWN * abs(high)
-            found.append((bias + low - wide, bias - high + wide))
-        return found
+            spans.append((bias + low - wide, bias - high + wide))
+        return spans
 
     def _backwards(self, factors: list[float]) -> tuple[float, list[float]]:
         """Return a lower bound of a sum of multiples of the last known layer's outputs, and the

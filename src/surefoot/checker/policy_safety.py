@@ -17,8 +17,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
+from .arithmetic import Scalar
 from .box_safety import check_box_safety
 from .box_sets import read_set
 from .certificates import Place, Steps
@@ -26,6 +27,7 @@ from .evidence import (
     Clock,
     Key,
     Rejected,
+    check_policy_member,
     check_task_member,
     is_whole,
     read_list,
@@ -33,7 +35,7 @@ from .evidence import (
     read_value,
     shown,
 )
-from .model import Model, State
+from .model import Model
 from .starts import _Counter, _search, _TooMany
 
 __all__ = ["PolicySteps", "check_policy_safety"]
@@ -42,21 +44,16 @@ _VERSION = 1
 _CLAIM = "policy-safe"
 _MEMBERS = ("surefoot", "policy_certificate", "claim", "task", "policy", "variables")
 _KINDS = {"states": (), "boxes": ("constraints",), "blocked": ("constraints",)}
-_POLICY_MEMBERS = {
-    "name": str,
-    "sha256": str | None,
-    "interface": str | Mapping | None,
-    "unfiltered": bool,
-}
+_ALL_OF_KINDS = (*_KINDS, *(name for names in _KINDS.values() for name in names))
 _BATCH = 1024  # states in which the policy is asked at once
 
-Decide = Callable[[Sequence[Mapping[str, Any]]], Sequence[str | None]]
+Decide = Callable[[Sequence[Mapping[str, Scalar]]], Sequence[str | None]]
 
 
 class PolicySteps(Steps, Protocol):
-    """What is asked of a model that is no Model about where runs start."""
+    """What is asked of a model that is not a Model about where runs start."""
 
-    def starts(self, limit: int) -> Sequence[Mapping[str, Any]] | None: ...
+    def starts(self, limit: int) -> Sequence[Mapping[str, Scalar]] | None: ...
 
 
 def check_policy_safety(
@@ -64,19 +61,23 @@ def check_policy_safety(
     lines: Iterable[str],
     *,
     policy: Decide,
-    scores: Mapping[str, Any] | None = None,
+    scores: Mapping[str, object] | None = None,
+    is_unfiltered: bool | None = None,
     max_seconds: float | None = None,
 ) -> None:
     """Return if the certificate proves that no run of the policy fails, and raise Rejected if not.
 
     `policy` is asked for its decisions in many states at once; None is for one that is not
     applicable. `scores` are plain data of what it decides by (scores.py), which certificates with
-    boxes are checked with; without them it is asked in each of their states. Raises OutOfTime after
+    boxes are checked with; without them it is asked in each of their states. `is_unfiltered` tells
+    what the policy is, and the certificate must say the same. Raises OutOfTime after
     `max_seconds`, and ModelError if the model has an error in a state of the set.
     """
     clock = Clock(max_seconds)
     left = iter(lines)
     head = _read_head(next(left, ""))
+    if is_unfiltered is not None and head["policy"]["unfiltered"] is not is_unfiltered:
+        raise Rejected("the certificate is about a policy that decides among other actions")
     if "states" not in head:
         _check_boxes(model, head, left, policy, scores, clock)
         return
@@ -90,7 +91,7 @@ def _check_boxes(
     head: Mapping[str, Any],
     lines: Iterator[str],
     policy: Decide,
-    scores: Mapping[str, Any] | None,
+    scores: Mapping[str, object] | None,
     clock: Clock,
 ) -> None:
     if not isinstance(model, Model):
@@ -106,21 +107,21 @@ def _check_boxes(
 # -- reading -----------------------------------------------------------------------------------
 
 
-def _read_json(line: str, what: str) -> Any:
+def _read_json(line: str, what: str) -> object:
     try:
         return json.loads(line, object_pairs_hook=_object, parse_constant=_no_constant)
     except (ValueError, RecursionError):
-        raise Rejected(f"{what} is no JSON") from None
+        raise Rejected(f"{what} is not JSON") from None
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     made = dict(pairs)
     if len(made) != len(pairs):
         raise ValueError("a name is there twice")
     return made
 
 
-def _no_constant(name: str) -> Any:
+def _no_constant(name: str) -> NoReturn:
     raise ValueError(name)
 
 
@@ -144,23 +145,19 @@ def _read_head(line: str) -> Mapping[str, Any]:
         what = "states" if kind == "states" else "boxes"
         raise Rejected(f"the version of Surefoot is a string, the number of {what} a whole number")
     check_task_member(head["task"])
-    _check_policy_member(head["policy"])
+    check_policy_member(head["policy"])
     return head
 
 
 def _kind_of(head: Mapping[str, Any]) -> str:
     """Return the member that says what the other lines are; there must be one of them."""
-    found = [name for name in _KINDS if name in head]
-    if len(found) > 1:
-        raise Rejected(f"the first line has {' and '.join(found)}, of which there may be one only")
-    return found[0] if found else "states"
-
-
-def _check_policy_member(policy: Any) -> None:
-    if not isinstance(policy, Mapping) or set(policy) != set(_POLICY_MEMBERS):
-        raise Rejected(f"the policy must have the members {', '.join(_POLICY_MEMBERS)}")
-    if not all(isinstance(policy[name], kind) for name, kind in _POLICY_MEMBERS.items()):
-        raise Rejected("the policy has a member of the wrong type")
+    kinds = [name for name in _KINDS if name in head]
+    if len(kinds) > 1:
+        raise Rejected(f"the first line has {' and '.join(kinds)}, of which there may be one only")
+    others = [name for name in head if name not in (*_MEMBERS, *_ALL_OF_KINDS)]
+    if not kinds and others:
+        raise Rejected(f"evidence of the kind {shown(others[0])} is not known")
+    return kinds[0] if kinds else "states"
 
 
 def _read_states(
@@ -255,7 +252,7 @@ class _Check:
                     f"{name} in {where} has the outcome {self._text(outcome)}, which is not listed"
                 )
 
-    def _key(self, state: Mapping[str, Any]) -> Key:
+    def _key(self, state: Mapping[str, Scalar]) -> Key:
         return tuple([state[name] for name in self._names])
 
     def _text(self, key: Key) -> str:
@@ -276,13 +273,13 @@ class _Clocked(_Counter):
         super().count(candidates)
 
 
-def _starts_of(model: PolicySteps, clock: Clock) -> Iterator[State | Mapping[str, Any]]:
+def _starts_of(model: PolicySteps, clock: Clock) -> Iterator[Mapping[str, Scalar]]:
     """Yield all start states; some may come twice. Raises Rejected if they cannot be listed."""
     if not isinstance(model, Model):
-        found = model.starts(2**63)
-        if found is None:
+        starts = model.starts(2**63)
+        if starts is None:
             raise Rejected("the start states cannot be listed")
-        yield from found
+        yield from starts
         return
     counter = _Clocked(clock)
     try:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from .arithmetic import Scalar
 from .errors import ReadError
-from .expressions import Array, Cells, Scope, compile_expression, constant_value, run
-from .files import Piece, field, items, optional, read_json, read_piece, text
-from .model import Condition, Conjunct, Element, Scalar, StartSet, Variable
+from .expressions import Array, Cells, Scope, Type, compile_expression, constant_value, run
+from .files import Json, Piece, field, items, members, optional, read_json, read_piece, text
+from .model import Condition, Conjunct, Element, Limits, StartSet, Variable
 
 Pattern = Mapping[str, tuple[Scalar, ...]]
 _CONDITIONS = ("state-condition", "states-condition")
@@ -37,7 +37,7 @@ class Context:
 
 def find_pieces(
     model_file: Path,
-    document: Any,
+    document: Json,
     *,
     properties: Path | None,
     start: Path | None,
@@ -57,13 +57,13 @@ def find_pieces(
     )
 
 
-def _pa_properties(file: Path, document: Any) -> Iterator[tuple[str, Piece]]:
+def _pa_properties(file: Path, document: Json) -> Iterator[tuple[str, Piece]]:
     """Yield name and expression of the properties of kind PA that a file holds."""
     labels = {text(each, "name"): field(each, "element") for each in items(document, "labels")}
     for each in items(document, "properties"):
         expression = field(each, "expression")
         if isinstance(expression, dict) and expression.get("op") == "PA":
-            yield str(each.get("name", "")), Piece(expression, file, labels)
+            yield str(members(each).get("name", "")), Piece(expression, file, labels)
 
 
 def _choose(candidates: list[tuple[str, Piece]], name: str | None) -> Piece | None:
@@ -73,7 +73,9 @@ def _choose(candidates: list[tuple[str, Piece]], name: str | None) -> Piece | No
             raise ReadError(f'there is no PA property "{name}"')
         return named[0]
     keys = ("start", "reach", "objective")
-    useful = [piece for _, piece in candidates if any(key in piece.content for key in keys)]
+    useful = [
+        piece for _, piece in candidates if any(key in members(piece.content) for key in keys)
+    ]
     return useful[0] if useful else None
 
 
@@ -119,9 +121,9 @@ def read_start(piece: Piece | None, context: Context, initial: StartSet) -> Star
     return StartSet((pattern,), (condition,))
 
 
-def read_conjuncts(node: Any, scope: Scope, where: str) -> tuple[Conjunct, ...]:
+def read_conjuncts(node: Json, scope: Scope, where: str) -> tuple[Conjunct, ...]:
     """Return the conjuncts of an expression from left to right."""
-    found: list[Conjunct] = []
+    conjuncts: list[Conjunct] = []
     waiting = [node]
     while waiting:
         part = waiting.pop()
@@ -132,30 +134,64 @@ def read_conjuncts(node: Any, scope: Scope, where: str) -> tuple[Conjunct, ...]:
             waiting.append(field(part, "expression"))
         else:
             code = compile_expression(part, scope, where, want="bool")
-            found.append(Conjunct(code, _pin(part, scope) if op == "=" else None))
-    return tuple(found)
+            conjuncts.append(Conjunct(code, _limits(part, scope)))
+    return tuple(conjuncts)
 
 
-def _pin(equality: Any, scope: Scope) -> tuple[str, Scalar] | None:
-    """Return cell and value if one side is a variable and the other a literal or a constant."""
-    for name, other in (("left", "right"), ("right", "left")):
-        side = equality[name]
-        meaning = scope.names.get(side) if isinstance(side, str) else None
-        if isinstance(meaning, Cells) and not isinstance(equality[other], dict):
-            code = compile_expression(equality[other], scope, "start")
-            is_exact = code.type == meaning.type or meaning.type == "real"
-            if not code.reads and is_exact:
-                value = run(code, {})
-                return meaning.names[0], float(value) + 0.0 if meaning.type == "real" else value
+def _limits(node: Json, scope: Scope) -> Limits | None:
+    """Return cell, lower and upper bound if this compares a cell with a constant.
+
+    For variables that are not real only an equality tells bounds: their values can be listed.
+    """
+    op = node.get("op") if isinstance(node, dict) else None
+    if not isinstance(node, dict) or not isinstance(op, str) or op not in _MIRRORED:
+        return None
+    for name, other, here in (("left", "right", op), ("right", "left", _MIRRORED[op])):
+        cell, kind = _cell(node[name], scope)
+        value = None if cell is None else _constant_of(node[other], scope, kind)
+        if cell is None or value is None or (kind != "real" and here != "="):
+            continue
+        lower = value if here in ("=", "≥", ">") else None
+        upper = value if here in ("=", "≤", "<") else None
+        return Limits(cell, lower, upper)
     return None
 
 
-def _locations(node: Any, context: Context) -> list[tuple[Element, int]]:
+_MIRRORED = {"=": "=", "<": ">", "≤": "≥", ">": "<", "≥": "≤"}
+
+
+def _cell(node: Json, scope: Scope) -> tuple[str | None, str]:
+    """Return name and type of the variable, or of the cell of an array, that a node is."""
+    is_access = isinstance(node, dict) and node.get("op") == "aa"
+    name = optional(node, "exp") if is_access else node
+    meaning = scope.names.get(name) if isinstance(name, str) else None
+    if not isinstance(meaning, Cells) or isinstance(meaning.type, Array) is not is_access:
+        return None, ""
+    if not isinstance(meaning.type, Array):
+        return meaning.names[0], meaning.type
+    index = _constant_of(field(node, "index"), scope, "int")
+    if index is None or not 0 <= index < len(meaning.names):
+        return None, ""
+    return meaning.names[int(index)], meaning.type.base
+
+
+def _constant_of(node: Json, scope: Scope, kind: str) -> Scalar | None:
+    """Return the value of a literal or a constant that a variable of this kind can have."""
+    if isinstance(node, dict):
+        return None
+    code = compile_expression(node, scope, "start")
+    if code.reads or code.type not in (kind, "int" if kind == "real" else kind):
+        return None
+    value: Scalar = run(code, {})
+    return float(value) + 0.0 if kind == "real" else value
+
+
+def _locations(node: Json, context: Context) -> list[tuple[Element, int]]:
     """Return the elements and locations that a condition or a listed state names."""
     return [_location(each, context.elements) for each in items(node, "locations")]
 
 
-def _location(node: Any, elements: Sequence[Element]) -> tuple[Element, int]:
+def _location(node: Json, elements: Sequence[Element]) -> tuple[Element, int]:
     name, index = optional(node, "automaton"), optional(node, "index")
     fitting = [
         element
@@ -170,7 +206,7 @@ def _location(node: Any, elements: Sequence[Element]) -> tuple[Element, int]:
     return fitting[0], fitting[0].location_names.index(location)
 
 
-def _listed(entry: Any, context: Context) -> Pattern:
+def _listed(entry: Json, context: Context) -> Pattern:
     """Return the pattern of a listed state: what it does not name keeps its initial value."""
     pattern = dict(context.initial)
     for element, location in _locations(entry, context):
@@ -186,7 +222,7 @@ def _listed(entry: Any, context: Context) -> Pattern:
     return pattern
 
 
-def _listed_cells(ref: Any, scope: Scope) -> tuple[tuple[str, ...], Any]:
+def _listed_cells(ref: Json, scope: Scope) -> tuple[tuple[str, ...], Type]:
     """Return cells and type of the variable, array cell or array that a listed value is for."""
     name = field(ref, "exp") if isinstance(ref, dict) else ref
     meaning = scope.names.get(name) if isinstance(name, str) else None

@@ -6,9 +6,8 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
-from .arithmetic import fit
+from .arithmetic import Scalar, Value, fit
 from .errors import NotSupported, ReadError
 from .expressions import (
     Array,
@@ -17,11 +16,12 @@ from .expressions import (
     Constant,
     Function,
     Scope,
+    Type,
     compile_expression,
     declared_type,
     run,
 )
-from .files import field, items, optional, read_json, shown, text
+from .files import Json, field, items, members, optional, read_json, shown, text
 from .model import (
     Assignment,
     Condition,
@@ -30,7 +30,6 @@ from .model import (
     Element,
     Joint,
     Model,
-    Scalar,
     StartSet,
     TransientValue,
     Variable,
@@ -77,7 +76,7 @@ def load(
     joints = reader.joints
     silent = list(dict.fromkeys(j.action for j in joints if j.action not in reader.declared))
     return Model(
-        name=str(document.get("name", file.stem)),
+        name=str(members(document).get("name", file.stem)),
         variables=tuple(reader.variables),
         actions=(*reader.declared, *silent),
         silent=frozenset(silent),
@@ -97,7 +96,7 @@ def _path(path: str | Path | None) -> Path | None:
     return None if path is None else Path(path)
 
 
-def _refuse(node: Any, *keys: str) -> None:
+def _refuse(node: Json, *keys: str) -> None:
     """Raise NotSupported if an object has something under one of the keys."""
     for key in keys:
         if optional(node, key):
@@ -114,10 +113,10 @@ class _Reader:
     """Collects what a model file declares, in the order of the state."""
 
     def __init__(
-        self, document: Any, constants: Mapping[str, Scalar], int_range: tuple[int, int] | None
+        self, document: Json, constants: Mapping[str, Scalar], int_range: tuple[int, int] | None
     ) -> None:
         if field(document, "type") not in _TYPES:
-            raise NotSupported(f"model type {document['type']} is not supported")
+            raise NotSupported(f"model type {field(document, 'type')} is not supported")
         self._document = document
         self._int_range = int_range
         self.variables: list[Variable] = []
@@ -126,6 +125,7 @@ class _Reader:
         self.initial: dict[str, tuple[Scalar, ...]] = {}
         self.restrictions: list[Condition] = []
         self.elements: list[Element] = []
+        self._locals: list[tuple[str, str, Cells]] = []  # element, name there, cells
         self._constants = Scope(_read_constants(items(document, "constants"), constants), {})
         actions = [text(each, "name") for each in items(document, "actions")]
         _unique(actions, "action")
@@ -139,41 +139,47 @@ class _Reader:
         self.cells = {each.name: each for each in self.variables} | self.transient
 
     def property_scope(self) -> Scope:
-        """Return the scope of properties: what is global, and the variables of the state."""
+        """Return the scope of properties: what is global, the variables of the state, local ones
+        as `element.name`, and as they are where only one element has the name.
+        """
         cells = {each.name: Cells(each.kind, (each.name,)) for each in self.variables}
-        return Scope({**cells, **self._globals.names}, self._globals.functions)
+        qualified = {f"{element}.{name}": each for element, name, each in self._locals}
+        uses = Counter(name for _, name, _ in self._locals)
+        once = {name: each for _, name, each in self._locals if uses[name] == 1}
+        names = {**once, **cells, **qualified, **self._globals.names}
+        return Scope(names, self._globals.functions)
 
     # Variables
 
-    def _declare(self, node: Any, prefix: str) -> dict[str, Cells]:
+    def _declare(self, node: Json, prefix: str) -> dict[str, Cells]:
         """Declare the variables of the model or of an element."""
         names: dict[str, Cells] = {}
         declarations = items(node, "variables")
         _unique([text(each, "name") for each in declarations], "variable")
         for each in declarations:
-            name = each["name"]
+            name = text(each, "name")
             try:
                 names[name] = self._declare_variable(each, prefix + name)
             except ReadError as error:
                 raise ReadError(f"variable {prefix}{name}: {error}") from error
         return names
 
-    def _declare_variable(self, node: Any, name: str) -> Cells:
+    def _declare_variable(self, node: Json, name: str) -> Cells:
         type_, lower, upper = self._type(field(node, "type"))
-        node_initial, is_transient = node.get("initial-value"), bool(node.get("transient"))
-        value: Any = None
+        node_initial = optional(node, "initial-value")
+        is_transient = bool(optional(node, "transient"))
+        value: Value | None = None
         if node_initial is not None:
             code = compile_expression(node_initial, self._constants, "initial value", want=type_)
             type_, value = code.type, run(code, {})
         elif isinstance(type_, Array) or is_transient:
             raise NotSupported(f"{name} needs an initial value: it is transient or an array")
+        values = value if isinstance(value, tuple) else (value,)
         cells: tuple[str, ...] = (name,)
         if isinstance(type_, Array):
-            cells = tuple(f"{name}[{i}]" for i in range(len(value)))
+            cells = tuple(f"{name}[{i}]" for i in range(len(values)))
         kind = type_.base if isinstance(type_, Array) else type_
-        for cell, initial in zip(
-            cells, value if isinstance(value, tuple) else (value,), strict=True
-        ):
+        for cell, initial in zip(cells, values, strict=True):
             self._add(Variable(cell, kind, lower, upper), initial, is_transient)
         return Cells(type_, cells)
 
@@ -189,13 +195,13 @@ class _Reader:
         if initial is not None:
             self.initial[variable.name] = (variable.accept(initial),)
 
-    def _type(self, node: Any) -> tuple[Any, Scalar, Scalar]:
+    def _type(self, node: Json) -> tuple[Type, Scalar, Scalar]:
         """Return type, lower and upper bound (of the elements, for an array)."""
         type_ = declared_type(node)
         kind = type_.base if isinstance(type_, Array) else type_
         if kind == "bool":
             return type_, False, True
-        scalar = node["base"] if isinstance(type_, Array) else node
+        scalar = field(node, "base") if isinstance(type_, Array) else node
         bounds = scalar if isinstance(scalar, dict) else {}
         lower = self._bound(bounds.get("lower-bound"), kind, 0)
         upper = self._bound(bounds.get("upper-bound"), kind, 1)
@@ -203,7 +209,7 @@ class _Reader:
             raise ReadError(f"the range {lower}..{upper} is empty")
         return type_, lower, upper
 
-    def _bound(self, node: Any, kind: str, side: int) -> Scalar:
+    def _bound(self, node: Json, kind: str, side: int) -> Scalar:
         if node is not None:
             code = compile_expression(node, self._constants, "bound", want=kind)
             bound: Scalar = run(code, {})
@@ -214,7 +220,7 @@ class _Reader:
             raise NotSupported("an unbounded integer needs a range for integers")
         return fit(self._int_range[side])
 
-    def _restrict(self, node: Any, scope: Scope) -> None:
+    def _restrict(self, node: Json, scope: Scope) -> None:
         restriction = optional(node, "restrict-initial")
         if restriction is not None:
             exp = field(restriction, "exp")
@@ -223,10 +229,10 @@ class _Reader:
 
     # Elements
 
-    def _read_elements(self, system: Any) -> None:
+    def _read_elements(self, system: Json) -> None:
         automata = items(self._document, "automata")
         _unique([text(each, "name") for each in automata], "automaton")
-        by_name = {each["name"]: each for each in automata}
+        by_name = {text(each, "name"): each for each in automata}
         uses = [text(each, "automaton") for each in items(system, "elements")]
         for number, name in enumerate(uses):
             _refuse(items(system, "elements")[number], "input-enable")
@@ -238,7 +244,7 @@ class _Reader:
             except ReadError as error:
                 raise ReadError(f"automaton {name}: {error}") from error
 
-    def _element(self, node: Any, name: str) -> Element:
+    def _element(self, node: Json, name: str) -> Element:
         places = [text(each, "name") for each in items(node, "locations")]
         _unique(places, "location")
         initial = tuple(_place(each, places) for each in items(node, "initial-locations"))
@@ -249,6 +255,7 @@ class _Reader:
             self.variables.append(Variable(location, "int", 0, len(places) - 1))
             self.initial[location] = initial
         local = self._declare(node, f"{name}.")
+        self._locals += [(name, own, cells) for own, cells in local.items()]
         scope = _with_functions(node, self._globals.adding(local))
         self._restrict(node, scope)
         transient = tuple(self._transient_values(each, scope) for each in items(node, "locations"))
@@ -256,36 +263,35 @@ class _Reader:
             self._edge(each, places, scope, f"edge {number} of {name}")
             for number, each in enumerate(items(node, "edges"))
         )
-        return Element(name, node["name"], location, tuple(places), initial, edges, transient)
+        return Element(name, text(node, "name"), location, tuple(places), initial, edges, transient)
 
-    def _transient_values(self, location: Any, scope: Scope) -> Mapping[str, TransientValue]:
+    def _transient_values(self, location: Json, scope: Scope) -> Mapping[str, TransientValue]:
         _refuse(location, "time-progress")
-        found: dict[str, TransientValue] = {}
+        values: dict[str, TransientValue] = {}
         for each in items(location, "transient-values"):
-            where = f"transient value in {location['name']}"
+            where = f"transient value in {text(location, 'name')}"
             target = _variable(field(each, "ref"), scope)
             code = compile_expression(field(each, "value"), scope, where, want=target.type)
             if not code.reads.isdisjoint(self.transient):
                 raise NotSupported(f"{where} reads a transient variable")
             is_array = isinstance(target.type, Array)
             for position, cell in enumerate(target.names):
-                if cell not in self.transient or cell in found:
+                if cell not in self.transient or cell in values:
                     raise ReadError(f"{where}: {cell} is not transient, or named twice")
-                found[cell] = TransientValue(code, position if is_array else None)
-        return found
+                values[cell] = TransientValue(code, position if is_array else None)
+        return values
 
-    def _edge(self, node: Any, places: list[str], scope: Scope, where: str) -> Edge:
+    def _edge(self, node: Json, places: list[str], scope: Scope, where: str) -> Edge:
         _refuse(node, "rate")
-        label = node.get("action")
-        if label is not None and not self._is_declared(label):
-            raise ReadError(f'{where}: action "{shown(label)}" is not declared')
-        guard = node.get("guard")
+        label = optional(node, "action")
+        guard = optional(node, "guard")
+        code = None
         if guard is not None:
-            guard = compile_expression(field(guard, "exp"), scope, f"{where}, guard", want="bool")
+            code = compile_expression(field(guard, "exp"), scope, f"{where}, guard", want="bool")
         return Edge(
             location=_place(text(node, "location"), places),
-            label=label,
-            guard=guard,
+            label=None if label is None else self._action(label, where),
+            guard=code,
             destinations=tuple(
                 _destination(each, places, scope, where) for each in items(node, "destinations")
             ),
@@ -301,50 +307,51 @@ class _Reader:
         ]
 
     def _syncs(self) -> list[Joint]:
-        return [self._sync(each) for each in items(self._document["system"], "syncs")]
+        return [self._sync(each) for each in items(field(self._document, "system"), "syncs")]
 
-    def _sync(self, node: Any) -> Joint:
+    def _sync(self, node: Json) -> Joint:
         labels = items(node, "synchronise")
-        parts = tuple((i, label) for i, label in enumerate(labels) if label is not None)
-        if len(labels) != len(self.elements) or not parts:
+        named = [(i, label) for i, label in enumerate(labels) if label is not None]
+        if len(labels) != len(self.elements) or not named:
             raise ReadError("a sync needs one label or null for each element, and one label")
-        result = node.get("result")
-        for name in [*(label for _, label in parts), *([] if result is None else [result])]:
-            if not self._is_declared(name):
-                raise ReadError(f'sync: action "{shown(name)}" is not declared')
+        parts = tuple((i, self._action(label, "sync")) for i, label in named)
+        result = optional(node, "result")
         if result is None:
-            result = self._silent_name("+".join(self.elements[i].name for i, _ in parts))
-        return Joint(result, parts)
+            together = "+".join(self.elements[i].name for i, _ in parts)
+            return Joint(self._silent_name(together), parts)
+        return Joint(self._action(result, "sync"), parts)
 
-    def _is_declared(self, label: Any) -> bool:
-        return isinstance(label, str) and label in self.declared
+    def _action(self, label: Json, where: str) -> str:
+        if not isinstance(label, str) or label not in self.declared:
+            raise ReadError(f'{where}: action "{shown(label)}" is not declared')
+        return label
 
     def _silent_name(self, name: str) -> str:
         return f"{name}(silent)" if name in self.declared else name
 
 
-def _read_constants(nodes: list[Any], given: Mapping[str, Scalar]) -> dict[str, Constant]:
+def _read_constants(nodes: list[Json], given: Mapping[str, Scalar]) -> dict[str, Constant]:
     """Return the constants; a value may use other constants, in whatever order they come."""
     _unique([text(each, "name") for each in nodes], "constant")
-    unknown = set(given) - {each["name"] for each in nodes}
+    unknown = set(given) - {text(each, "name") for each in nodes}
     if unknown:
         raise ReadError(f"there is no constant {min(unknown)}")
     known: dict[str, Constant] = {}
     waiting = list(nodes)
     while waiting:
-        names = {each["name"] for each in waiting}
+        names = {text(each, "name") for each in waiting}
         ready = [each for each in waiting if not _reads_one_of(each, names, given)]
         if not ready:
             raise ReadError(f"constants depend on each other: {', '.join(sorted(names))}")
         for each in ready:
-            known[each["name"]] = _constant(each, known, given)
-        waiting = [each for each in waiting if each["name"] not in known]
+            known[text(each, "name")] = _constant(each, known, given)
+        waiting = [each for each in waiting if text(each, "name") not in known]
     return known
 
 
-def _reads_one_of(node: Any, names: set[str], given: Mapping[str, Scalar]) -> bool:
+def _reads_one_of(node: Json, names: set[str], given: Mapping[str, Scalar]) -> bool:
     """Return whether the value of a constant mentions one of the names."""
-    waiting = [] if node["name"] in given else [node.get("value")]
+    waiting = [] if text(node, "name") in given else [optional(node, "value")]
     while waiting:
         part = waiting.pop()
         if isinstance(part, str) and part in names:
@@ -356,9 +363,9 @@ def _reads_one_of(node: Any, names: set[str], given: Mapping[str, Scalar]) -> bo
     return False
 
 
-def _constant(node: Any, known: Mapping[str, Constant], given: Mapping[str, Scalar]) -> Constant:
-    name = node["name"]
-    value = given.get(name, node.get("value"))
+def _constant(node: Json, known: Mapping[str, Constant], given: Mapping[str, Scalar]) -> Constant:
+    name = text(node, "name")
+    value = given.get(name, optional(node, "value"))
     if value is None:
         raise ReadError(f"constant {name} has no value: give it one")
     want = declared_type(field(node, "type"))
@@ -366,29 +373,31 @@ def _constant(node: Any, known: Mapping[str, Constant], given: Mapping[str, Scal
     return Constant(code.type, run(code, {}))
 
 
-def _with_functions(node: Any, scope: Scope) -> Scope:
+def _with_functions(node: Json, scope: Scope) -> Scope:
     """Return the scope with the functions that a model or an automaton declares."""
     _unique([text(each, "name") for each in items(node, "functions")], "function")
     functions = dict(scope.functions)
     scope = Scope(scope.names, functions)
-    functions.update({each["name"]: Function(each, scope) for each in items(node, "functions")})
+    functions.update(
+        {text(each, "name"): Function(each, scope) for each in items(node, "functions")}
+    )
     return scope
 
 
-def _place(name: Any, places: list[str]) -> int:
+def _place(name: Json, places: list[str]) -> int:
     if name not in places:
         raise ReadError(f'location "{name}" is not declared')
     return places.index(name)
 
 
-def _variable(name: Any, scope: Scope) -> Cells:
+def _variable(name: Json, scope: Scope) -> Cells:
     meaning = scope.names.get(name) if isinstance(name, str) else None
     if not isinstance(meaning, Cells):
         raise ReadError(f"{str(name)[:40]} is not a variable")
     return meaning
 
 
-def _destination(node: Any, places: list[str], scope: Scope, where: str) -> Destination:
+def _destination(node: Json, places: list[str], scope: Scope, where: str) -> Destination:
     probability = optional(node, "probability")
     code = None
     if probability is not None:
@@ -402,8 +411,8 @@ def _destination(node: Any, places: list[str], scope: Scope, where: str) -> Dest
     )
 
 
-def _assignment(node: Any, scope: Scope, where: str) -> Assignment:
-    ref, index = field(node, "ref"), node.get("index", 0)
+def _assignment(node: Json, scope: Scope, where: str) -> Assignment:
+    ref, index = field(node, "ref"), members(node).get("index", 0)
     if type(index) is not int:
         raise ReadError(f"{where}: the index of an assignment must be an integer")
     position: Code | None = None
@@ -418,8 +427,8 @@ def _assignment(node: Any, scope: Scope, where: str) -> Assignment:
             raise ReadError(f"{where}: {variable.names[0]} is not an array")
         want = want.base
     value, interval = None, None
-    if "value" in node:
-        value = compile_expression(node["value"], scope, where, want=want)
+    if "value" in members(node):
+        value = compile_expression(members(node)["value"], scope, where, want=want)
     else:
         if want != "int":
             raise ReadError(f"{where}: an interval is for an integer variable")

@@ -11,15 +11,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from .certificates import Place, Policy, Steps
 from .evidence import (
     Clock,
     Key,
     Rejected,
+    check_policy_member,
     check_task_member,
     read_list,
+    read_members,
     read_names,
     read_rows,
     shown,
@@ -32,14 +33,13 @@ _MEMBERS = (
     *("surefoot", "repair", "task", "before", "after"),
     *("variables", "faults", "any_other", "distance"),
 )
-_POLICY_MEMBERS = ("name", "sha256", "interface", "unfiltered")
 _FAULT_MEMBERS = ("state", "action", "alternatives", "before", "after")
 _TOLERANCE = 1e-6  # of the distance, relative: a sum depends on the order
 
 
 def check_repair(
     model: Steps,
-    record: Mapping[str, Any],
+    record: Mapping[str, object],
     *,
     before: Policy | None = None,
     after: Policy | None = None,
@@ -52,50 +52,49 @@ def check_repair(
     ModelError if the model has an error in the state of a fault.
     """
     clock = Clock(max_seconds)
-    _check_frame(record)
-    faults = read_list(record["faults"], "faults")
-    if not faults:
+    distance = _check_frame(record)
+    given = read_list(record["faults"], "faults")
+    if not given:
         raise Rejected("there are no faults")
-    for number, fault in enumerate(faults):
-        _check_names(fault, _FAULT_MEMBERS, f"fault {number}")
+    faults = [
+        read_members(fault, _FAULT_MEMBERS, f"fault {number}") for number, fault in enumerate(given)
+    ]
     holder = {"variables": record["variables"], "states": [each["state"] for each in faults]}
     keys = read_rows(holder, model.variables, clock)
     for number, (fault, key) in enumerate(zip(faults, keys, strict=True)):
         clock.tick()
-        _check_fault(model, fault, key, f"fault {number}", any_other=record["any_other"])
+        _check_fault(model, fault, key, f"fault {number}", any_other=record["any_other"] is True)
         _recompute(model, key, fault["before"], before, f"fault {number}: the policy before")
         _recompute(model, key, fault["after"], after, f"fault {number}: the repaired policy")
     if parameters is not None:
-        _check_distance(record["distance"], *parameters)
+        _check_distance(distance, *parameters)
 
 
-def _check_frame(record: Any) -> None:
-    _check_names(record, _MEMBERS, "the repair")
-    version = record["repair"]
+def _check_frame(record: object) -> float:
+    """Return the distance that a record with all of its members names."""
+    members = read_members(record, _MEMBERS, "the repair")
+    version = members["repair"]
     if type(version) is not int or version != _VERSION:
         raise Rejected(f"version {shown(version)} of repairs is not known")
-    check_task_member(record["task"])
+    if not isinstance(members["surefoot"], str):
+        raise Rejected("the version of Surefoot must be a string")
+    check_task_member(members["task"])
     for name in ("before", "after"):
-        _check_names(record[name], _POLICY_MEMBERS, f"the policy {name}")
-    if not isinstance(record["any_other"], bool):
+        check_policy_member(members[name], f"the policy {name}")
+    if not isinstance(members["surefoot"], str):
+        raise Rejected("the version of Surefoot must be a string")
+    if not isinstance(members["any_other"], bool):
         raise Rejected("any_other must be true or false")
-    distance = record["distance"]
-    is_number = type(distance) in (int, float)
-    if not is_number or not 0 <= distance < math.inf:
+    distance = members["distance"]
+    if isinstance(distance, bool) or not isinstance(distance, int | float):
         raise Rejected(f"the distance is {shown(distance)}, not a number of at least 0")
-
-
-def _check_names(value: Any, wanted: Sequence[str], what: str) -> None:
-    if not isinstance(value, Mapping):
-        raise Rejected(f"{what} must be an object, not {shown(value)}")
-    for name in (*wanted, *value):
-        if name not in value or name not in wanted:
-            why = "has no place in" if name in value else "is missing in"
-            raise Rejected(f"{shown(name)} {why} {what}")
+    if not 0 <= distance < math.inf:
+        raise Rejected(f"the distance is {shown(distance)}, not a number of at least 0")
+    return distance
 
 
 def _check_fault(
-    model: Steps, fault: Mapping[str, Any], key: Key, what: str, *, any_other: bool
+    model: Steps, fault: Mapping[str, object], key: Key, what: str, *, any_other: bool
 ) -> None:
     """The new decision must be another one, of the alternatives unless any other will do."""
     loud = [name for name in Place(model, key).choices if name is not None]
@@ -110,23 +109,28 @@ def _check_fault(
         raise Rejected(f"{what}: {now} is none of the alternatives")
 
 
-def _recompute(model: Steps, key: Key, said: Any, policy: Policy | None, who: str) -> None:
+def _recompute(model: Steps, key: Key, stored: object, policy: Policy | None, label: str) -> None:
     """A policy must decide as the record says; None: it has no decision that can be taken."""
-    if said is not None and not isinstance(said, str):
-        raise Rejected(f"{who} decides {shown(said)}, which is no action")
-    if policy is None or said is None:
+    if stored is not None and not isinstance(stored, str):
+        raise Rejected(f"{label} decides {shown(stored)}, which is no action")
+    if policy is None:
         return
     place = Place(model, key)
-    decision = policy(place.state, tuple(name for name in place.choices if name is not None))
-    if decision != said:
-        raise Rejected(f"{who} decides {shown(decision)}, not {shown(said)}")
+    try:
+        decision = policy(place.state, tuple(name for name in place.choices if name is not None))
+    except Rejected:
+        if stored is None:
+            return
+        raise
+    if decision != stored:
+        raise Rejected(f"{label} decides {shown(decision)}, not {shown(stored)}")
 
 
-def _check_distance(said: float, before: Sequence[float], after: Sequence[float]) -> None:
+def _check_distance(distance: float, before: Sequence[float], after: Sequence[float]) -> None:
     """Parameters that were not there before count with their whole value."""
     if len(after) < len(before):
         raise Rejected("the repaired policy has fewer parameters than the policy before")
     old = [*before, *[0.0] * (len(after) - len(before))]
-    real = math.fsum(abs(new - one) for new, one in zip(after, old, strict=True))
-    if not math.isclose(real, said, rel_tol=_TOLERANCE, abs_tol=1e-12):
-        raise Rejected(f"the distance is {real:.9g}, not {said:.9g}")
+    real = math.fsum(abs(new - parameter) for new, parameter in zip(after, old, strict=True))
+    if not math.isclose(real, distance, rel_tol=_TOLERANCE, abs_tol=1e-12):
+        raise Rejected(f"the distance is {real:.9g}, not {distance:.9g}")

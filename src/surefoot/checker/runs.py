@@ -20,18 +20,22 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
+from .arithmetic import Scalar
 from .certificates import Place, Policy, Steps, check_certificate
 from .evidence import (
     Clock,
     Evidence,
     Key,
     Rejected,
+    check_policy_member,
     check_task_member,
     is_whole,
+    read_claim,
     read_evidence,
     read_list,
+    read_members,
     read_names,
     read_rows,
     shown,
@@ -41,7 +45,6 @@ __all__ = ["RunSteps", "check_finding", "check_run"]
 
 _VERSION = 1
 _MEMBERS = ("surefoot", "finding", "kind", "task", "policy", "run")
-_POLICY_MEMBERS = ("name", "sha256", "interface", "unfiltered")
 _RUN_MEMBERS = ("run", "seed", "variables", "known_reachable", "states", "actions")
 _OF_ALL = ("step", "state", "radius", "deviations")
 _OF_A_FAULT = (*_OF_ALL, "action", "outcome", "alternatives", "uncertified", "more_unknown")
@@ -50,12 +53,12 @@ _OF_A_FAULT = (*_OF_ALL, "action", "outcome", "alternatives", "uncertified", "mo
 class RunSteps(Steps, Protocol):
     """What is asked of a model about runs."""
 
-    def is_start(self, state: Mapping[str, Any]) -> bool: ...
+    def is_start(self, state: Mapping[str, Scalar]) -> bool: ...
 
 
 def check_run(
     model: RunSteps,
-    run: Mapping[str, Any],
+    run: Mapping[str, object],
     *,
     policy: Policy | None = None,
     max_seconds: float | None = None,
@@ -71,7 +74,7 @@ def check_run(
 
 def check_finding(
     model: RunSteps,
-    finding: Mapping[str, Any],
+    finding: Mapping[str, object],
     *,
     policy: Policy | None = None,
     max_seconds: float | None = None,
@@ -98,9 +101,10 @@ class _Run:
     keys: tuple[Key, ...]
     actions: tuple[str, ...]
     is_known_reachable: bool
+    variables: object  # their names, as the run has them
 
 
-def _check_members(finding: Any) -> str:
+def _check_members(finding: object) -> str:
     """Return the kind of a finding. Raises Rejected unless it has the members of that kind."""
     if not isinstance(finding, Mapping):
         raise Rejected(f"a finding is an object, not {shown(finding)}")
@@ -110,38 +114,49 @@ def _check_members(finding: Any) -> str:
     if kind not in ("run", "fault", "bug"):
         raise Rejected(f"the kind is {shown(kind)}, not run, fault or bug")
     more = () if kind == "run" else (kind, "certificates")
-    _check_names(finding, (*_MEMBERS, *more), "the finding")
+    read_members(finding, (*_MEMBERS, *more), "the finding")
     check_task_member(finding["task"])
-    _check_names(finding["policy"], _POLICY_MEMBERS, "the policy")
-    texts = (finding["surefoot"], finding["policy"]["name"])
-    if not all(isinstance(each, str) for each in texts):
-        raise Rejected("the version of Surefoot and the name of the policy must be strings")
+    check_policy_member(finding["policy"])
+    if not isinstance(finding["surefoot"], str):
+        raise Rejected("the version of Surefoot must be a string")
     return str(kind)
 
 
-def _check_names(value: Any, wanted: Sequence[str], what: str) -> None:
-    if not isinstance(value, Mapping):
-        raise Rejected(f"{what} must be an object, not {shown(value)}")
-    for name in (*wanted, *value):
-        if name not in value or name not in wanted:
-            why = "has no place in" if name in value else "is missing in"
-            raise Rejected(f"{shown(name)} {why} {what}")
-
-
-def _read_run(model: RunSteps, run: Any, clock: Clock) -> _Run:
-    is_made = isinstance(run, Mapping) and "made" in run
-    _check_names(run, (*_RUN_MEMBERS, *(("made",) if is_made else ())), "the run")
+def _read_run(model: RunSteps, given: object, clock: Clock) -> _Run:
+    is_made = isinstance(given, Mapping) and "made" in given
+    run = read_members(given, (*_RUN_MEMBERS, *(("made",) if is_made else ())), "the run")
     is_known = run["known_reachable"]
     if not isinstance(is_known, bool) or (is_known and is_made):
         raise Rejected("known_reachable must be true or false, and false if the start was made")
+    if type(run["run"]) is not int or type(run["seed"]) is not int:
+        raise Rejected("the number of the run and the seed must be whole numbers")
+    if is_made:
+        _check_made(run["made"])
     keys = tuple(read_rows(run, model.variables, clock))
     if not keys:
         raise Rejected("the run has no state")
-    actions = read_list(run["actions"], "actions", len(keys) - 1)
-    for name in actions:
+    actions: list[str] = []
+    for name in read_list(run["actions"], "actions", len(keys) - 1):
         if not isinstance(name, str) or name not in model.actions:
             raise Rejected(f"actions: {shown(name)} is not known")
-    return _Run(keys, tuple(actions), is_known)
+        actions.append(name)
+    return _Run(keys, tuple(actions), is_known, run["variables"])
+
+
+def _check_made(made: object) -> None:
+    """How a start was made must be told in its own words; nothing follows from it."""
+    made = read_members(made, ("reached", "changes"), "what the start was made of")
+    changes = read_list(made["changes"], "the changes of the start")
+    states = [made["reached"]]
+    for change in changes:
+        is_action = isinstance(change, Mapping) and "action" in change
+        names = ("action", "state") if is_action else ("variable", "value", "state")
+        members = read_members(change, names, "a change of the start")
+        if not isinstance(members[names[0]], str):
+            raise Rejected(f"a change of the start has the {names[0]} {shown(members[names[0]])}")
+        states.append(members["state"])
+    if not all(isinstance(state, Mapping) for state in states):
+        raise Rejected("the states that the start was made of must be objects")
 
 
 # -- runs --------------------------------------------------------------------------------------
@@ -150,7 +165,7 @@ def _read_run(model: RunSteps, run: Any, clock: Clock) -> _Run:
 def _check_steps(model: RunSteps, run: _Run, policy: Policy | None, clock: Clock) -> None:
     place = Place(model, run.keys[0])
     if run.is_known_reachable and not model.is_start(place.state):
-        raise Rejected(f"the run begins in {_named(model, run, 0)}, which is no start state")
+        raise Rejected(f"the run begins in {_named(model, run, 0)}, which is not a start state")
     for number, action in enumerate(run.actions):
         clock.tick()
         place = Place(model, run.keys[number])
@@ -160,7 +175,7 @@ def _check_steps(model: RunSteps, run: _Run, policy: Policy | None, clock: Clock
         _check_decision(model, place, action, policy, where)
         if run.keys[number + 1] not in place.outcomes(action):
             after = _named(model, run, number + 1)
-            raise Rejected(f"{after} is no outcome of {action} in {where}")
+            raise Rejected(f"{after} is not an outcome of {action} in {where}")
     if not Place(model, run.keys[-1]).is_fail:
         raise Rejected(f"the run does not fail: it ends in {_named(model, run, -1)}")
 
@@ -200,12 +215,14 @@ class _Check:
     def __init__(
         self,
         model: RunSteps,
-        finding: Mapping[str, Any],
+        finding: Mapping[str, object],
         policy: Policy | None,
         max_seconds: float | None,
     ) -> None:
         self._model = model
         self._finding = finding
+        self._task = check_task_member(finding["task"])
+        self._policy_member = check_policy_member(finding["policy"])
         self._policy = policy
         self._end = None if max_seconds is None else time.monotonic() + max_seconds
         self._clock = Clock(max_seconds)
@@ -219,16 +236,14 @@ class _Check:
 
     def fault(self) -> None:
         """The outcome must be unsafe, and the state safe by each alternative."""
-        fault = self._finding["fault"]
-        _check_names(fault, _OF_A_FAULT, "the fault")
-        key = self._state_of(fault, "the fault")
-        step, action = fault["step"], fault["action"]
-        if action != self._run.actions[step] or action in self._model.silent:
-            taken = self._run.actions[step]
+        fault = read_members(self._finding["fault"], _OF_A_FAULT, "the fault")
+        step, key = self._state_of(fault, "the fault")
+        action, taken = fault["action"], self._run.actions[step]
+        if action != taken or taken in self._model.silent:
             raise Rejected(f"the fault is about {shown(action)}, but the run takes {taken}")
         (outcome,) = self._keys([fault["outcome"]])
-        if outcome not in Place(self._model, key).outcomes(action):
-            raise Rejected(f"{_text(self._model, outcome)} is no outcome of the decision")
+        if outcome not in Place(self._model, key).outcomes(taken):
+            raise Rejected(f"{_text(self._model, outcome)} is not an outcome of the decision")
         given = self._certificates(("outcome", "alternatives", "deviations"))
         self._claim(given["outcome"], "unsafe", fault["radius"], outcome)
         self._alternatives(fault, key, given["alternatives"])
@@ -236,34 +251,31 @@ class _Check:
 
     def bug(self) -> None:
         """The state must be safe."""
-        bug = self._finding["bug"]
-        _check_names(bug, _OF_ALL, "the bug")
-        key = self._state_of(bug, "the bug")
+        bug = read_members(self._finding["bug"], _OF_ALL, "the bug")
+        _, key = self._state_of(bug, "the bug")
         given = self._certificates(("state", "deviations"))
         self._claim(given["state"], "safe", bug["radius"], key)
         self._deviations(bug, key, given["deviations"])
 
-    def _certificates(self, names: Sequence[str]) -> Mapping[str, Any]:
-        given: Mapping[str, Any] = self._finding["certificates"]
-        _check_names(given, names, "the certificates")
-        return given
+    def _certificates(self, names: Sequence[str]) -> Mapping[str, object]:
+        return read_members(self._finding["certificates"], names, "the certificates")
 
-    def _state_of(self, found: Mapping[str, Any], what: str) -> Key:
-        """Return the state of a fault or bug, which must be that of its step on the run."""
-        step = found["step"]
+    def _state_of(self, entry: Mapping[str, object], what: str) -> tuple[int, Key]:
+        """Return step and state of a fault or bug, which must be that of the step on the run."""
+        step = entry["step"]
         if not is_whole(step) or step >= len(self._run.actions):
             raise Rejected(f"{what} is at step {shown(step)}, which the run does not have")
-        (key,) = self._keys([found["state"]])
+        (key,) = self._keys([entry["state"]])
         if key != self._run.keys[step]:
             where = _named(self._model, self._run, step)
             raise Rejected(f"{what} is about {_text(self._model, key)}, not about {where}")
-        return key
+        return step, key
 
-    def _keys(self, states: list[Any]) -> list[Key]:
-        holder = {"variables": self._finding["run"]["variables"], "states": states}
+    def _keys(self, states: list[object]) -> list[Key]:
+        holder = {"variables": self._run.variables, "states": states}
         return list(read_rows(holder, self._model.variables, self._clock))
 
-    def _alternatives(self, fault: Mapping[str, Any], key: Key, given: Any) -> None:
+    def _alternatives(self, fault: Mapping[str, object], key: Key, given: object) -> None:
         """Each alternative must be certified, or listed as one that is not; one must be."""
         loud = [name for name in self._model.actions if name not in self._model.silent]
         alternatives = read_names(fault["alternatives"], "alternatives", loud)
@@ -278,16 +290,16 @@ class _Check:
         for name in uncertified:
             if not Place(self._model, key).outcomes(name):
                 raise Rejected(f"{name} is not applicable in the state of the fault")
-        _check_names(given, certified, "the certificates of the alternatives")
+        certificates = read_members(given, certified, "the certificates of the alternatives")
         for name in certified:
-            evidence = self._claim(given[name], "safe", fault["radius"], key)
+            evidence = self._claim(certificates[name], "safe", fault["radius"], key)
             if name not in evidence.entries.get(evidence.state, {}).values():
                 raise Rejected(f"the certificate of {name} does not choose it in that state")
 
-    def _deviations(self, found: Mapping[str, Any], key: Key, given: Any) -> None:
+    def _deviations(self, entry: Mapping[str, object], key: Key, given: object) -> None:
         """The number must be enough, and one fewer too few; infinity: no finite one is enough."""
-        least, certificates = found["deviations"], read_list(given, "deviations")
-        claims: list[tuple[str, int | str]]
+        least, certificates = entry["deviations"], read_list(given, "deviations")
+        claims: Sequence[tuple[str, object]]
         if least is None:
             claims = []
         elif least == "inf":
@@ -301,24 +313,23 @@ class _Check:
         for certificate, (verdict, radius) in zip(certificates, claims, strict=True):
             self._claim(certificate, verdict, radius, key)
 
-    def _claim(
-        self, certificate: Any, verdict: str, radius: int | str | None, key: Key
-    ) -> Evidence:
+    def _claim(self, given: object, verdict: str, radius: object, key: Key) -> Evidence:
         """Return the evidence of a certificate that proves this and nothing else."""
         left = None if self._end is None else max(self._end - time.monotonic(), 0.0)
-        check_certificate(self._model, certificate, policy=self._policy, max_seconds=left)
+        check_certificate(self._model, given, policy=self._policy, max_seconds=left)
         loud = {name for name in self._model.actions if name not in self._model.silent}
         evidence = read_evidence(
-            certificate, variables=self._model.variables, actions=loud, clock=self._clock
+            given, variables=self._model.variables, actions=loud, clock=self._clock
         )
+        certificate = read_claim(given)
         about = (certificate["claim"], certificate["radius"], evidence.keys[evidence.state])
         if type(certificate["radius"]) is not type(radius) or about != (verdict, radius, key):
             within = "" if radius is None else f" within {radius} differences"
             what = f"{verdict}{within}: {_text(self._model, key)}"
             raise Rejected(f"a certificate is about something else than {what}")
-        if certificate["task"]["sha256"] != self._finding["task"]["sha256"]:
+        if check_task_member(certificate["task"])["sha256"] != self._task["sha256"]:
             raise Rejected("a certificate is about another task")
-        if radius is not None and certificate["policy"] != self._finding["policy"]["name"]:
+        if radius is not None and certificate["policy"] != self._policy_member["name"]:
             raise Rejected("a certificate is about another policy")
         self._agree(zip(evidence.keys, evidence.decisions, strict=True))
         return evidence

@@ -22,11 +22,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from .arithmetic import Scalar
 from .intervals import Span
 from .model import Variable
 
 Rounding = Callable[[float], float]
-Cut = tuple[str, Any]  # a variable, and a value from which on something may be different
+Cut = tuple[str, Scalar]  # a variable, and a value from which on something may be different
 _CELL = array("f", [0.0])
 
 
@@ -78,7 +79,7 @@ class Input:
         variable = None if data["variable"] is None else variables[data["variable"]]
         return cls(variable, data["constant"] or 0.0, data["mean"], data["scale"])
 
-    def value(self, plain: Any) -> float:
+    def value(self, plain: Scalar) -> float:
         """Return what is fed for a value of the variable."""
         return (float(plain) - self.mean) / self.scale
 
@@ -100,17 +101,17 @@ def surely_better(spans: Sequence[Span], better: int, other: int) -> bool:
 
 def widest(box: Mapping[str, Span], names: Collection[str]) -> Cut | None:
     """Return the middle of the variable with most values, of these."""
-    found = None
+    variable = None
     most = 0.0
     for name in names:
         low, high = box[name]
         size = float(high) - float(low)
         if size > most:
-            found, most = name, size
-    return None if found is None else (found, middle(*box[found]))
+            variable, most = name, size
+    return None if variable is None else (variable, middle(*box[variable]))
 
 
-def middle(low: Any, high: Any) -> Any:
+def middle(low: Scalar, high: Scalar) -> Scalar:
     """Return a value in the middle, above the least."""
     if isinstance(low, float):
         half = low / 2 + high / 2

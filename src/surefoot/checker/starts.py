@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from .arithmetic import Scalar
 from .errors import ModelError
 from .expressions import Code, run
 
 if TYPE_CHECKING:
-    from .model import Model, Scalar, StartSet, State, Variable
+    from .model import Limits, Model, StartSet, State, Variable
 
-Domain = Sequence[Any]
+Domain = Sequence["Scalar"]
 
 
 class _TooMany(Exception):
@@ -39,14 +40,14 @@ def list_states(model: Model, starts: StartSet, limit: int) -> list[State] | Non
     for a state that violates no conjunct; a state that another conjunct rules out is passed over.
     """
     counter = _Counter(limit)
-    found: dict[tuple[Scalar, ...], State] = {}
+    states: dict[tuple[Scalar, ...], State] = {}
     try:
         for pattern in starts.patterns:
             for state in _search(model, pattern, starts, counter):
-                found.setdefault(tuple(state.values()), state)
+                states.setdefault(tuple(state.values()), state)
     except _TooMany:
         return None
-    return list(found.values())
+    return list(states.values())
 
 
 def _search(
@@ -56,7 +57,7 @@ def _search(
     domains = _domains(model, pattern, starts, counter)
     checks = _checks(model, starts)
     names = [variable.name for variable in model.variables]
-    values: dict[str, Any] = {}
+    values: dict[str, Scalar] = {}
     open_choices = [iter(domains[0])] if names else []
     if not names and _satisfies(model, values, starts):
         yield {}
@@ -85,7 +86,7 @@ def _satisfies(model: Model, state: State, starts: StartSet) -> bool:
     return all(condition.holds(view) for condition in starts.conditions)
 
 
-def _may_hold(code: Code, values: Mapping[str, Any]) -> bool:
+def _may_hold(code: Code, values: Mapping[str, Scalar]) -> bool:
     """Return False only if the conjunct is false: an error may be hidden by another conjunct."""
     try:
         return bool(run(code, values))
@@ -113,11 +114,11 @@ def _domains(
 ) -> list[Domain]:
     """Return the values to try for each variable, narrowed by conjuncts over it alone."""
     conjuncts = [each for condition in starts.conditions for each in condition.conjuncts]
-    pins = {each.pin[0]: each.pin[1] for each in conjuncts if each.pin is not None}
+    limits = [each.limits for each in conjuncts if each.limits is not None]
     domains: list[Domain] = []
     for variable in model.variables:
         name = variable.name
-        domain: Domain = pattern.get(name) or _all_values(variable, pins)
+        domain: Domain = pattern.get(name) or _all_values(variable, limits)
         alone = [each.code for each in conjuncts if each.code.reads == {name}]
         if len(domain) > 1:
             counter.count(len(domain))
@@ -126,14 +127,21 @@ def _domains(
     return domains
 
 
-def _all_values(variable: Variable, pins: Mapping[str, Scalar]) -> Domain:
-    if variable.name in pins:
-        pinned = pins[variable.name]
-        return [pinned] if variable.has(pinned) else []
+def _all_values(variable: Variable, limits: Sequence[Limits]) -> Domain:
+    """Return the values between the bounds of the declaration and of the conditions.
+
+    A real has its values listed only if these leave one: whether a strict bound rules it out, the
+    conditions tell.
+    """
+    own = [each for each in limits if each.cell == variable.name]
+    lower = max([variable.lower, *(each.lower for each in own if each.lower is not None)])
+    upper = min([variable.upper, *(each.upper for each in own if each.upper is not None)])
+    if lower > upper:
+        return []
+    if lower == upper:
+        return [lower]
     if variable.kind == "bool":
         return [False, True]
-    if variable.kind == "int" and variable.upper - variable.lower < sys.maxsize:
-        return range(int(variable.lower), int(variable.upper) + 1)
-    if variable.lower == variable.upper:
-        return [variable.lower]
+    if variable.kind == "int" and upper - lower < sys.maxsize:
+        return range(int(lower), int(upper) + 1)
     raise _TooMany

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from .intervals import Span
+from .model import Variable
 from .scores import ROUNDINGS, Cut, Input, surely_better
 
 
@@ -22,17 +23,17 @@ class Trees:
         self.round = ROUNDINGS[model["sum_precision"]]
         self._feed = ROUNDINGS[model["input_precision"]]
         self._inputs = inputs
-        self._cuts: dict[tuple[int, float], Any] = {}
+        self._cuts: dict[tuple[int, float], float] = {}
         self.num_outputs = model["num_outputs"]
         self.base = [self.round(value) for value in model["base"]]
         self.is_base_last = model["base_last"]
         self.divide_by = model["divide_by"]
         count = len(model["features"])
         self.names: list[str | None] = [None] * count
-        self.cuts: list[Any] = [None] * count
+        self.cuts: list[float] = [0] * count
         self.less = list(model["left"])
         self.more = list(model["right"])
-        self.values: list[Any] = [None] * count  # of leaves: by output
+        self.values: list[dict[int, float]] = [{}] * count  # of leaves: by output
         constant: dict[int, int] = {}  # nodes that always go the same way
         for node in range(count):
             self._read(node, model, constant)
@@ -65,13 +66,14 @@ class Trees:
                 self.less[node] = _target(self.less[node], constant)
                 self.more[node] = _target(self.more[node], constant)
 
-    def _cut(self, feature: int, threshold: float) -> Any:
+    def _cut(self, feature: int, threshold: float) -> float:
         """Return the least value of the variable for which the node goes the other way than for
         lesser ones; one above its range if there is none.
         """
         key = feature, threshold
         if key not in self._cuts:
             given = self._inputs[feature]
+            assert given.variable is not None  # the others are constant
             is_up = given.scale > 0
             self._cuts[key] = first_value(
                 given.variable, lambda x: (self._feed(given.value(x)) >= threshold) is is_up
@@ -80,7 +82,7 @@ class Trees:
 
     def _variables_below(self) -> list[frozenset[str]]:
         """Return the variables that each node and those below it ask about."""
-        found: list[frozenset[str]] = [frozenset()] * len(self.names)
+        variables: list[frozenset[str]] = [frozenset()] * len(self.names)
         waiting = [(root, False) for root in self.roots]
         while waiting:
             node, is_ready = waiting.pop()
@@ -89,10 +91,10 @@ class Trees:
                 continue
             below = self.less[node], self.more[node]
             if is_ready:
-                found[node] = found[below[0]] | found[below[1]] | {name}
+                variables[node] = variables[below[0]] | variables[below[1]] | {name}
             else:
                 waiting += [(node, True), (below[0], False), (below[1], False)]
-        return found
+        return variables
 
     def _outputs_of_trees(self) -> list[tuple[int, ...]]:
         """Return the outputs that each tree adds to."""
@@ -106,15 +108,15 @@ class Trees:
             for root in self.roots
         ]
 
-    def leaves(self, node: int, box: Mapping[str, Span]) -> tuple[int, list[Mapping[int, float]]]:
+    def leaves(self, node: int, box: Mapping[str, Span]) -> tuple[int, list[dict[int, float]]]:
         """Return the node that the box comes to undivided, and the leaves below that it meets."""
         names, cuts, less, more = self.names, self.cuts, self.less, self.more
-        top, waiting, found = -1, [node], []
+        top, waiting, leaves = -1, [node], []
         while waiting:
             node = waiting.pop()
             name = names[node]
             if name is None:
-                found.append(self.values[node])
+                leaves.append(self.values[node])
                 continue
             low, high = box[name]
             cut = cuts[node]
@@ -125,10 +127,13 @@ class Trees:
             else:
                 top = node if top < 0 else top
                 waiting += (less[node], more[node])
-        return (node if top < 0 else top), found
+        return (node if top < 0 else top), leaves
 
     def on(
-        self, box: Mapping[str, Span], before: Any = None, changed: Collection[str] = ()
+        self,
+        box: Mapping[str, Span],
+        before: TreeScores | None = None,
+        changed: Collection[str] = (),
     ) -> TreeScores:
         """Return the scores on a box."""
         parts: list[tuple[int, dict[int, Span]]] = []
@@ -188,7 +193,7 @@ class TreeScores:
 
     def weights(self, outputs: Collection[int]) -> dict[Cut, float]:
         """Return how much leaves differ below undecided nodes at the top of trees, by cuts."""
-        found: dict[Cut, float] = {}
+        weights: dict[Cut, float] = {}
         trees = self._trees
         for top, spans in self.parts:
             name = trees.names[top]
@@ -197,8 +202,8 @@ class TreeScores:
             size = max((spans[o][1] - spans[o][0] for o in outputs if o in spans), default=0.0)
             if size > 0:
                 cut = name, trees.cuts[top]
-                found[cut] = found.get(cut, 0.0) + size
-        return found
+                weights[cut] = weights.get(cut, 0.0) + size
+        return weights
 
     def cut(self, outputs: Collection[int]) -> Cut | None:
         """Return the cut on which most depends."""
@@ -212,13 +217,13 @@ def _target(node: int, constant: Mapping[int, int]) -> int:
     return node
 
 
-def first_value(variable: Any, is_from_here: Callable[[Any], bool]) -> Any:
+def first_value(variable: Variable, is_from_here: Callable[[float], bool]) -> float:
     """Return the least value of a variable from which on something holds, by bisection; one above
     its greatest value if it holds nowhere.
     """
     if variable.kind == "real":
         first, end = _order(variable.lower), _order(variable.upper) + 1
-        value_of: Callable[[int], Any] = _double
+        value_of: Callable[[int], float] = _double
     else:
         first, end, value_of = int(variable.lower), int(variable.upper) + 1, int
     while first < end:

@@ -14,7 +14,8 @@ holds the result and nothing else.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 INTERRUPTED = 130
 
@@ -22,22 +23,29 @@ INTERRUPTED = 130
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run ``surefoot`` with these arguments (default: the process's) and return the exit code."""
     try:
-        from surefoot.cli.failures import guarded
+        from surefoot.cli.failures import Guard
 
         given = list(sys.argv[1:] if arguments is None else arguments)
-        return guarded(given, lambda: _run(given))
-    except KeyboardInterrupt:  # before anything could be prepared for it
+        with Guard(given) as guard:
+            result = _command(given)()
+            sys.stdout.flush()
+            guard.code = result if isinstance(result, int) else 0
+        return guard.code
+    except KeyboardInterrupt:  # before anything could be prepared for it, or while it is told
         return INTERRUPTED
 
 
-def _run(given: list[str]) -> int:
+def _command(given: list[str]) -> Callable[[], object]:
+    """Return the command that is asked for, with its arguments."""
     if given == ["--version"]:
         from surefoot import __version__
 
-        print(__version__)
-        return 0
+        return partial(print, __version__)
     from surefoot.cli.app import app
+    from surefoot.cli.debug_flags import with_long_names
+
+    if given[:1] == ["debug"]:
+        given = with_long_names(given)
 
     command, bound, _ = app.parse_args(given, exit_on_error=False, print_error=False)
-    result = command(*bound.args, **bound.kwargs)
-    return result if isinstance(result, int) else 0
+    return partial(command, *bound.args, **bound.kwargs)

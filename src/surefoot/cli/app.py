@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from cyclopts import App, Parameter
 from cyclopts.help import DefaultFormatter
@@ -25,11 +25,15 @@ from surefoot.cli.repair import repair
 from surefoot.cli.replay import replay
 from surefoot.cli.report import report
 from surefoot.cli.resume import resume
+from surefoot.cli.schema import schema
 from surefoot.cli.show import show
 from surefoot.cli.simulate import simulate
 from surefoot.cli.status import status
 from surefoot.cli.train import train
 from surefoot.cli.verify import verify
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderableType
 
 HELP = """Test, debug and verify learned policies.
 
@@ -50,14 +54,16 @@ Exit codes: 0 nothing wrong found, 1 something found, 2 bad input or options,
 """
 
 
-def _shown_default(value: Any) -> Any:
+def _shown_default(value: object) -> object:
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else value
 
 
 class _Help(DefaultFormatter):
     """Wraps what is to be read; leaves what is to be copied, lines that are indented, in one."""
 
-    def render_description(self, console: Any, options: Any, description: Any) -> None:
+    def render_description(
+        self, console: Console, options: ConsoleOptions, description: RenderableType
+    ) -> None:
         """Print the text of a command line by line, however narrow the terminal is."""
         from rich.text import Text
 
@@ -79,7 +85,7 @@ for _command in (
     *(debug, resume, status, show),
     *(repair, export),
     *(faults, minimise, replay, check, convert, domains, train, distill),
-    report,
+    *(report, schema),
 ):
     app.command(_command)
 app.command(verify)

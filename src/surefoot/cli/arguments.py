@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import math
-import re
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Group, Parameter
 
-from surefoot.errors import InputError, quoted
 from surefoot.options import Options, checked
 
 if TYPE_CHECKING:
+    from surefoot.objectives import CanHandle
+    from surefoot.policies import Policy
     from surefoot.tasks.task import Task
 
 TASK_GROUP = Group.create_ordered("Task")
@@ -27,6 +26,13 @@ TaskSource = Annotated[
     ),
 ]
 Json = Annotated[bool, Parameter(name="--json", help=JSON_HELP, show_default=False)]
+ObjectiveName = Annotated[
+    str,
+    Parameter(
+        name="--objective",
+        help="what a policy is asked for: safety, another objective by its name, or FILE.py:NAME",
+    ),
+]
 StatesFile = Annotated[
     Path | None,
     Parameter(name="--states", help="start from the states in this file, one JSON object per line"),
@@ -52,71 +58,38 @@ class TaskArguments:
     int_range: Annotated[str | None, Parameter(group=TASK_GROUP, allow_leading_hyphen=True)] = None
     """LO..HI, the range of integer variables that the model does not bound"""
 
+    task: Annotated[
+        dict[str, str], Parameter(name="--task", group=TASK_GROUP, show_default=False)
+    ] = field(default_factory=dict)
+    """--task.NAME VALUE sets an option of another front end than that of JANI files"""
+
     def load(self, source: str) -> Task:
         """Return the task. Raises InputError if it cannot be read or an option does not fit it."""
-        from surefoot.tasks import load_task
+        from surefoot.tasks import load_task_of_words
 
-        return load_task(
-            source,
-            properties=self.property_file,
-            property_name=self.property_name,
-            start=self.start,
-            goal=self.goal,
-            fail=self.fail,
-            constants=constants_of(self.const),
-            int_range=None if self.int_range is None else range_of(self.int_range),
-        )
+        return load_task_of_words(source, self.given())
 
-    def given(self) -> dict[str, Any]:
-        """Return the options that were given, as plain data."""
+    def given(self) -> dict[str, object]:
+        """Return the options that were given, as plain data, in the words of the command line."""
         values = {_option_name(name): value for name, value in asdict(self).items() if value}
-        return {name: str(v) if isinstance(v, Path) else v for name, v in values.items()}
+        more = {f"task.{name}": value for name, value in values.pop("task", {}).items()}
+        return {name: str(v) if isinstance(v, Path) else v for name, v in values.items()} | more
 
 
-def _option_name(field: str) -> str:
-    return "property" if field == "property_file" else field
+def objective_given(name: str) -> dict[str, object]:
+    """Return the objective as plain data, where it is not the usual one."""
+    return {} if name == "safety" else {"objective": name}
 
 
-def constants_of(texts: tuple[str, ...]) -> dict[str, bool | int | float]:
-    """Return name and value of each ``NAME=VALUE``. Raises InputError if one has another form."""
-    found: dict[str, bool | int | float] = {}
-    for text in texts:
-        name, _, value = (part.strip() for part in text.partition("="))
-        number = _number(value)
-        if not name or number is None:
-            raise InputError(
-                "bad-option",
-                f"--const {quoted(text)} is not NAME=VALUE with a number, true or false",
-                hint="for example --const N=3",
-            )
-        if name in found:
-            raise InputError("bad-option", f"--const gives {quoted(name)} twice")
-        found[name] = number
-    return found
+def check_objective(name: str, policy: Policy, can_handle: CanHandle) -> None:
+    """Raise InputError if there is no such objective, Unsupported if it cannot be handled."""
+    from surefoot.objectives import handled_objective
+
+    handled_objective(name, policy.task, policy, can_handle=can_handle)
 
 
-def _number(text: str) -> bool | int | float | None:
-    if text in ("true", "false"):
-        return text == "true"
-    for kind in (int, float):
-        try:
-            value = kind(text)
-        except ValueError:
-            continue
-        return value if math.isfinite(value) else None
-    return None
-
-
-def range_of(text: str) -> tuple[int, int]:
-    """Return the two bounds of ``LO..HI``. Raises InputError if the text is not of that form."""
-    match = re.fullmatch(r"([+-]?\d{1,19})\.\.([+-]?\d{1,19})", text.replace(" ", ""))
-    if match is None or int(match[1]) > int(match[2]):
-        raise InputError(
-            "bad-option",
-            f"--int-range {quoted(text)} is not LO..HI with LO at most HI",
-            hint="for example --int-range -100..100",
-        )
-    return int(match[1]), int(match[2])
+def _option_name(name: str) -> str:
+    return "property" if name == "property_file" else name
 
 
 def checked_options(options: Options) -> Options:

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from surefoot.cli.arguments import Json, TaskArguments, checked_options
+from surefoot.cli.checked_policy import interface_member, interface_text
 from surefoot.cli.checked_repair import AcceptedRepair, checked_repair, repair_in
+from surefoot.cli.policy_arguments import PolicyArguments
 from surefoot.errors import CertificateRejected, InputError, OutOfBudget, SurefootError, printable
 from surefoot.options import CheckOptions
-from surefoot.results import counted
+from surefoot.text import counted
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -40,10 +42,6 @@ OtherTask = Annotated[
         help="the task; needed if the file does not say it, or if it is FILE.py:NAME",
     ),
 ]
-PolicyText = Annotated[
-    str | None,
-    Parameter(help="the policy, to recompute its decisions; needed if it is FILE.py:NAME"),
-]
 Seed = Annotated[int, Parameter(help="changes nothing here: checking draws nothing at random")]
 
 
@@ -62,8 +60,8 @@ class Accepted:
 
     @property
     def policy_name(self) -> str | None:
-        """The policy that the claim is about, if it is about one."""
-        name: str | None = self.content["policy"]
+        """The policy that the claim is about, if it is about one: that which was asked, if any."""
+        name: str | None = self.content["policy"] if self.policy is None else self.policy.name
         return name
 
     def proved(self) -> dict[str, Any]:
@@ -79,6 +77,7 @@ class Accepted:
             "entries": len(content[_kind(content) + "s"]),
             "recomputed": None if content["radius"] is None else self.policy is not None,
         }
+        proved |= interface_member(self.policy)
         why = self.not_recomputed
         return proved if why is None else {**proved, "not_recomputed": why}
 
@@ -91,10 +90,14 @@ class Accepted:
 
         proved = self.proved()
         state = text_of(proved["state"], labels_of(self.task))
-        how = f"{counted(proved['entries'], _kind(self.content))} checked in {self.seconds:,.3f} s"
+        summary = (
+            f"{counted(proved['entries'], _kind(self.content))} checked in {self.seconds:,.3f} s"
+        )
+        within = _within(self.content["radius"], self.policy_name)
         return Text.assemble(
             (proved["claim"], STYLES[proved["claim"]]),
-            f"{_within(self.content)}: {state} ({how}{_not_recomputed(self.not_recomputed)})",
+            f"{within}: {state} ({summary}{_not_recomputed(self.not_recomputed)})",
+            interface_text(proved),
         )
 
 
@@ -111,8 +114,9 @@ class AcceptedFinding:
 
     @property
     def policy_name(self) -> str | None:
-        """The policy that the finding is about."""
-        return str(self.finding.content["policy"]["name"])
+        """The policy that the finding is about: that which was asked, if any."""
+        named = self.finding.content["policy"]["name"]
+        return str(named) if self.policy is None else self.policy.name
 
     def proved(self) -> dict[str, Any]:
         """Return what is proved, as plain data."""
@@ -126,10 +130,11 @@ class AcceptedFinding:
             "certificates": self.finding.size,
             "recomputed": self.policy is not None,
         }
+        proved |= interface_member(self.policy)
         why = self.not_recomputed
         return proved if why is None else {**proved, "not_recomputed": why}
 
-    def _about(self, variables: list[str]) -> dict[str, Any]:
+    def _about(self, variables: list[str]) -> dict[str, object]:
         """Return the fault or bug with its states as objects."""
         about = dict(self.finding.about)
         for name in ("state", "outcome"):
@@ -146,10 +151,11 @@ class AcceptedFinding:
         if not proved["known_reachable"]:
             run += " from a state that is not known to be reachable"
         certificates = counted(proved["certificates"], "certificate")
-        how = f"{run}; {certificates} checked in {self.seconds:,.3f} s"
+        summary = f"{run}; {certificates} checked in {self.seconds:,.3f} s"
         return Text.assemble(
             (self.finding.kind, "bold red"),
-            f"{self._what(proved)} ({how}{_not_recomputed(self.not_recomputed)})",
+            f"{self._what(proved)} ({summary}{_not_recomputed(self.not_recomputed)})",
+            interface_text(proved),
         )
 
     def _what(self, proved: dict[str, Any]) -> str:
@@ -164,7 +170,7 @@ class AcceptedFinding:
             return f"{within}: {state} is safe"
         uncertified = proved["uncertified"]
         names = [printable(name) for name in proved["alternatives"] if name not in uncertified]
-        text = f"{within}: {printable(proved['action'])} in {state}; safe instead: "
+        text = f"{within}: {printable(proved['action'])} in {state}; safe alternative: "
         text += ", ".join(names)
         if uncertified:
             text += f"; without certificate: {', '.join(map(printable, uncertified))}"
@@ -187,11 +193,12 @@ class AcceptedPolicy:
         """The policy that was asked."""
         return self.policy.name
 
-    def proved(self) -> dict[str, Any]:
+    def proved(self) -> dict[str, object]:
         """Return what is proved, as plain data."""
         kind = self._kind
         claim, count = self.head["claim"], self.head[kind]
-        return {"accepted": True, "claim": claim, kind: count, "recomputed": True}
+        proved = {"accepted": True, "claim": claim, kind: count, "recomputed": True}
+        return proved | interface_member(self.policy)
 
     @property
     def _kind(self) -> str:
@@ -205,9 +212,9 @@ class AcceptedPolicy:
         from surefoot.cli.decide_text import STYLES
 
         word = {"states": "state", "boxes": "box", "blocked": "blocked box"}[self._kind]
-        how = f"{counted(self.head[self._kind], word)} checked in {self.seconds:,.3f} s"
-        what = f": no run of policy {printable(self.policy.name)} fails ({how})"
-        return Text.assemble(("safe", STYLES["safe"]), what)
+        summary = f"{counted(self.head[self._kind], word)} checked in {self.seconds:,.3f} s"
+        what = f": no run of policy {printable(self.policy.name)} fails ({summary})"
+        return Text.assemble(("safe", STYLES["safe"]), what, interface_text(self.proved()))
 
 
 def _not_recomputed(why: str | None) -> str:
@@ -220,7 +227,7 @@ Checked = Accepted | AcceptedFinding | AcceptedPolicy | AcceptedRepair
 def check(
     *given: Given,
     task: OtherTask = None,
-    policy: PolicyText = None,
+    policy: Annotated[PolicyArguments, Parameter(name="*")] = PolicyArguments(),
     options: Annotated[CheckOptions, Parameter(name="*")] = CheckOptions(),
     seed: Seed = 0,
     json: Json = False,
@@ -246,14 +253,14 @@ def check(
     begin = time.perf_counter()
     files, source = _files_and_task(given, task)
     tasks = Tasks(source, task_arguments)
-    said = {**asdict(options), "policy": policy, **task_arguments.given()}
+    arguments = {**asdict(options), **policy.given(), **task_arguments.given()}
     if len(files) == 1:
-        found = _checked(files[0], tasks, policy, options)
+        checked = _accepted_file(files[0], tasks, policy, options)
         if json:
-            said = {**said, "file": str(files[0])}
-            print(json_text(_document(found, said, seed, time.perf_counter() - begin)))
+            arguments = {**arguments, "file": str(files[0])}
+            print(json_text(_document(checked, arguments, seed, time.perf_counter() - begin)))
         else:
-            _print(found)
+            _print(checked)
         return 0
     about, worst = [], 0
     for file in files:
@@ -264,8 +271,8 @@ def check(
         if not json:
             _tell(result)
     if json:
-        said = {**said, "files": list(map(str, files)), "task": source}
-        print(json_text(_documents(about, said, seed, time.perf_counter() - begin)))
+        arguments = {**arguments, "files": list(map(str, files)), "task": source}
+        print(json_text(_documents(about, arguments, seed, time.perf_counter() - begin)))
     return worst
 
 
@@ -279,7 +286,9 @@ def _files_and_task(given: Sequence[str], task: str | None) -> tuple[list[Path],
     return list(map(Path, files)), task
 
 
-def _checked(file: Path, tasks: Tasks, policy: str | None, options: CheckOptions) -> Checked:
+def _accepted_file(
+    file: Path, tasks: Tasks, policy: PolicyArguments, options: CheckOptions
+) -> Checked:
     """Return the certificate or finding of a file if it is accepted. Raises CertificateRejected,
     OutOfBudget, and InputError for what is neither or about another task.
     """
@@ -310,10 +319,10 @@ def _checked(file: Path, tasks: Tasks, policy: str | None, options: CheckOptions
 
 
 def _checked_certificate(
-    content: dict[str, Any],
+    content: dict[str, object],
     file: Path,
     task: Task,
-    policy: str | None,
+    policy: PolicyArguments,
     options: CheckOptions,
 ) -> Accepted:
     from surefoot.certificates import check_content
@@ -321,58 +330,62 @@ def _checked_certificate(
     from surefoot.cli.progress import Progress
 
     with redirect_stdout(sys.stderr), Progress("checking"):
-        who, why = policy_of(file, content, policy, task)
+        loaded_policy, why = policy_of(file, content, policy, task)
         begin = time.perf_counter()
-        check_content(task, content, policy=who, max_seconds=options.max_seconds)
-    return Accepted(file, task, content, who, why, time.perf_counter() - begin)
+        check_content(task, content, policy=loaded_policy, max_seconds=options.max_seconds)
+    return Accepted(file, task, content, loaded_policy, why, time.perf_counter() - begin)
 
 
 def _checked_finding(
     finding: Finding,
     file: Path,
     task: Task,
-    policy: str | None,
+    policy: PolicyArguments,
     options: CheckOptions,
 ) -> AcceptedFinding:
     from surefoot.cli.certificate_task import policy_of_finding
     from surefoot.cli.progress import Progress
 
     with redirect_stdout(sys.stderr), Progress("checking"):
-        who, why = policy_of_finding(finding, policy, task)
+        loaded_policy, why = policy_of_finding(finding, policy, task)
         begin = time.perf_counter()
-        finding.check(task, who, max_seconds=options.max_seconds, recompute=who is not None)
-    return AcceptedFinding(file, task, finding, who, why, time.perf_counter() - begin)
+        finding.check(
+            task,
+            loaded_policy,
+            max_seconds=options.max_seconds,
+            recompute=loaded_policy is not None,
+        )
+    return AcceptedFinding(file, task, finding, loaded_policy, why, time.perf_counter() - begin)
 
 
 def _checked_policy(
-    head: dict[str, Any], file: Path, tasks: Tasks, policy: str | None, options: CheckOptions
+    head: dict[str, Any], file: Path, tasks: Tasks, policy: PolicyArguments, options: CheckOptions
 ) -> AcceptedPolicy:
-    """Return the certificate of a policy if it is accepted, as ``_checked`` does."""
+    """Return the certificate of a policy if it is accepted, as ``_accepted_file`` does."""
     from surefoot.certificates import check_policy_certificate
 
     task = tasks.of(file, head["task"])
-    who = _policy_of_head(head, file, task, policy)
+    loaded_policy = _policy_of_head(head, file, task, policy)
     begin = time.perf_counter()
     try:
-        check_policy_certificate(task, file, policy=who, max_seconds=options.max_seconds)
+        check_policy_certificate(task, file, policy=loaded_policy, max_seconds=options.max_seconds)
     except (CertificateRejected, OutOfBudget) as error:
         raise error.at(file=str(file)) from None
-    return AcceptedPolicy(file, task, head, who, time.perf_counter() - begin)
+    return AcceptedPolicy(file, task, head, loaded_policy, time.perf_counter() - begin)
 
 
-def _policy_of_head(head: dict[str, Any], file: Path, task: Task, given: str | None) -> Policy:
+def _policy_of_head(
+    head: dict[str, object], file: Path, task: Task, given: PolicyArguments
+) -> Policy:
     """Return the policy given, or the one that the certificate names; without it there is nothing
     to check. Raises InputError if it cannot be found, or if that would run code.
     """
     from surefoot.findings import Finding
-    from surefoot.policies import load_policy
 
-    if given is not None and ".py:" in given:
-        return load_policy(given, task)
-    name = head["policy"]["name"] if given is None else given
-    said = Finding({"policy": {**head["policy"], "name": name}}, file=file)
+    if (policy := given.load_if_given(task)) is not None:
+        return policy
     try:
-        return said.find_policy(task)
+        return Finding({"policy": head["policy"]}, file=file).find_policy(task)
     except InputError as error:
         if error.code == "finding-runs-code":
             error.code = "certificate-runs-code"
@@ -382,30 +395,32 @@ def _policy_of_head(head: dict[str, Any], file: Path, task: Task, given: str | N
 
 
 def _checked_or_error(
-    file: Path, tasks: Tasks, policy: str | None, options: CheckOptions
+    file: Path, tasks: Tasks, policy: PolicyArguments, options: CheckOptions
 ) -> Checked | SurefootError:
     try:
-        return _checked(file, tasks, policy, options)
+        return _accepted_file(file, tasks, policy, options)
     except SurefootError as error:
         return error.at(file=str(file))
 
 
-def _document(found: Checked, options: dict[str, Any], seed: int, seconds: float) -> dict[str, Any]:
+def _document(
+    checked: Checked, options: dict[str, object], seed: int, seconds: float
+) -> dict[str, object]:
     from surefoot.cli.output import document
 
     return document(
         "check",
-        found.task,
-        policy=found.policy_name,
-        policy_sha256=None if found.policy is None else found.policy.sha256,
+        checked.task,
+        policy=checked.policy_name,
+        policy_sha256=None if checked.policy is None else checked.policy.sha256,
         options=options,
         seed=seed,
         seconds=seconds,
-        result=found.proved(),
+        result=checked.proved(),
     )
 
 
-def _about(file: Path, result: Checked | SurefootError) -> dict[str, Any]:
+def _about(file: Path, result: Checked | SurefootError) -> dict[str, object]:
     """Return what became of one file of several, as plain data."""
     if isinstance(result, SurefootError):
         return {"file": str(file), "accepted": False, "error": result.to_dict()}
@@ -413,8 +428,8 @@ def _about(file: Path, result: Checked | SurefootError) -> dict[str, Any]:
 
 
 def _documents(
-    about: list[dict[str, Any]], options: dict[str, Any], seed: int, seconds: float
-) -> dict[str, Any]:
+    about: list[dict[str, object]], options: dict[str, object], seed: int, seconds: float
+) -> dict[str, object]:
     from surefoot import __version__
     from surefoot.cli.output import peak_memory_mb
 
@@ -429,7 +444,7 @@ def _documents(
     }
 
 
-def _kind(content: dict[str, Any]) -> str:
+def _kind(content: dict[str, object]) -> str:
     return "choice" if content["claim"] == "safe" else "rank"
 
 
@@ -442,26 +457,25 @@ def _tell(result: Checked | SurefootError) -> None:
         _print(result, name=f"{printable(str(result.file))}: ")
 
 
-def _print(found: Checked, *, name: str = "") -> None:
+def _print(checked: Checked, *, name: str = "") -> None:
     from rich.text import Text
 
     from surefoot.cli.output import console
-    from surefoot.tasks.python_task import PythonTask
+    from surefoot.tasks.task import Feature
 
     out = console()
-    out.print(Text.assemble(f"{name}accepted: ", found.text()))
-    if found.not_recomputed is not None:
-        what = {Accepted: "certificate", AcceptedRepair: "repair"}.get(type(found), "finding")
+    out.print(Text.assemble(f"{name}accepted: ", checked.text()))
+    if checked.not_recomputed is not None:
+        what = {Accepted: "certificate", AcceptedRepair: "repair"}.get(type(checked), "finding")
         out.print(f"the policy's decisions are those of the {what}; --policy recomputes them")
-    if isinstance(found.task, PythonTask):
-        out.print("Python code defines the task: whether it is the same one, nobody can tell")
+    if Feature.IDENTITY not in checked.task.features:
+        out.print("Python code defines the task: it cannot be told whether it is the same one")
 
 
-def _within(content: dict[str, Any]) -> str:
-    radius = content["radius"]
+def _within(radius: int | str | None, policy_name: str | None) -> str:
     if radius is None:
         return ""
-    policy = printable(content["policy"])
-    if radius == "finite":
+    policy = printable(policy_name or "")
+    if isinstance(radius, str):
         return f" within every finite number of differences from {policy}"
     return f" within {counted(radius, 'difference')} from {policy}"

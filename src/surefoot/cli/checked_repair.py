@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from surefoot.cli.policy_arguments import PolicyArguments
 from surefoot.errors import InputError
 from surefoot.options import CheckOptions
-from surefoot.results import counted
+from surefoot.text import counted
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -37,20 +38,21 @@ class AcceptedRepair:
 
     @property
     def policy_name(self) -> str | None:
-        """The repaired policy."""
-        return str(self.record.content["after"]["name"])
+        """The repaired policy: that which was asked, if any."""
+        named = self.record.record.after.name
+        return str(named) if self.policy is None else self.policy.name
 
     def proved(self) -> dict[str, Any]:
         """Return what is proved, as plain data."""
-        content = self.record.content
+        record = self.record.record
         proved = {
             "accepted": True,
-            "repair": content["repair"],
-            "before": content["before"]["name"],
-            "after": content["after"]["name"],
-            "faults": len(content["faults"]),
-            "any_other": content["any_other"],
-            "distance": content["distance"],
+            "repair": record.repair,
+            "before": record.before.name,
+            "after": record.after.name,
+            "faults": len({(str(fault.state), fault.action) for fault in record.faults}),
+            "any_other": record.any_other,
+            "distance": record.distance,
             "recomputed": self.not_recomputed is None,
             "distance_recomputed": self.distance_not_recomputed is None,
         }
@@ -65,12 +67,12 @@ class AcceptedRepair:
         distance = f"distance {proved['distance']:.4g}"
         if self.distance_not_recomputed is not None:
             distance += f" as the record says: {self.distance_not_recomputed}"
-        how = f"{distance}; checked in {self.seconds:,.3f} s"
+        summary = f"{distance}; checked in {self.seconds:,.3f} s"
         if self.not_recomputed is not None:
-            how += f"; decisions not recomputed: {self.not_recomputed}"
+            summary += f"; decisions not recomputed: {self.not_recomputed}"
         gone = "is gone" if proved["faults"] == 1 else "are gone"
         return Text.assemble(
-            ("repair", "bold green"), f": {counted(proved['faults'], 'fault')} {gone} ({how})"
+            ("repair", "bold green"), f": {counted(proved['faults'], 'fault')} {gone} ({summary})"
         )
 
 
@@ -78,7 +80,7 @@ def checked_repair(
     record: RepairRecord,
     file: Path,
     task: Task,
-    policy: str | None,
+    policy: PolicyArguments,
     options: CheckOptions,
 ) -> AcceptedRepair:
     """Return the repair of a file if it is accepted; ``policy`` is the repaired one, if given."""
@@ -86,7 +88,7 @@ def checked_repair(
     from surefoot.cli.progress import Progress
 
     with redirect_stdout(sys.stderr), Progress("checking"):
-        before, why_before = policy_of_finding(record.about("before"), None, task)
+        before, why_before = policy_of_finding(record.about("before"), PolicyArguments(), task)
         after, why_after = policy_of_finding(record.about("after"), policy, task)
         begin = time.perf_counter()
         distance = record.check(task, before, after, max_seconds=options.max_seconds)
@@ -94,7 +96,7 @@ def checked_repair(
     return AcceptedRepair(file, task, record, after, why, distance, time.perf_counter() - begin)
 
 
-def repair_in(content: Any, file: Path) -> RepairRecord | None:
+def repair_in(content: object, file: Path) -> RepairRecord | None:
     """Return the record of a repair if this is one; None if it is something else."""
     if not isinstance(content, dict) or "repair" not in content or "finding" in content:
         return None

@@ -6,17 +6,17 @@ import os
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from surefoot.errors import CertificateRejected, InputError, OutOfBudget, Unsupported, quoted
 
 if TYPE_CHECKING:
     from surefoot.certificates import Certificate
     from surefoot.findings import Finding
-    from surefoot.results import Answer
+    from surefoot.records import Answer
 
 DIRECTORY = Path("surefoot-certificates")
-OUR_BUG = "this is a bug of Surefoot, please report it"
+OUR_BUG = "this is a bug in Surefoot, please report it"
 
 
 @dataclass(frozen=True)
@@ -50,15 +50,15 @@ class Row:
     @property
     def checked(self) -> bool | None:
         """Whether everything was accepted; None where there is nothing to check."""
-        found = self.all_evidence
-        return all(each.checked for each in found) if found else None
+        evidence = self.all_evidence
+        return all(each.checked for each in evidence) if evidence else None
 
     @property
     def unchecked(self) -> list[Evidence]:
         """What was not checked."""
         return [each for each in self.all_evidence if not each.checked]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return the row as plain data."""
         content = self.answer.to_dict()
         if self.evidence is not None and self.evidence.file is not None:
@@ -95,7 +95,8 @@ class Checking:
             certificate = answer.certificate
         except OutOfBudget as error:
             return Evidence(checked=False, file=None, missing=why_missing(error))
-        assert certificate is not None
+        if certificate is None:
+            return Evidence(checked=False, file=None, missing="the oracle makes none")
         return self.evidence(certificate, spent_seconds=time.monotonic() - begin)
 
     def evidence(

@@ -96,8 +96,8 @@ def _checked_limits(max_seconds: float, memory_mb: int) -> dict[str, Any]:
 
 
 def _document(
-    made: Converted, options: dict[str, Any], seed: int, seconds: float
-) -> dict[str, Any]:
+    made: Converted, options: dict[str, object], seed: int, seconds: float
+) -> dict[str, object]:
     from surefoot import __version__
     from surefoot.cli.output import peak_memory_mb
 

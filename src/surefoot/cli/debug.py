@@ -5,22 +5,29 @@ from __future__ import annotations
 import shlex
 import sys
 import time
-from collections.abc import Callable
-from contextlib import redirect_stdout
-from dataclasses import asdict, dataclass, fields
+from contextlib import ExitStack, redirect_stdout
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from surefoot.cli.arguments import Json, TaskArguments, TaskSource, checked_options
+from surefoot.cli.arguments import (
+    Json,
+    ObjectiveName,
+    TaskArguments,
+    TaskSource,
+    check_objective,
+    checked_options,
+)
+from surefoot.cli.debug_flags import DebugFlags
 from surefoot.cli.policy_arguments import PolicyArguments
 from surefoot.errors import printable
-from surefoot.options import DebugOptions
+from surefoot.options import DebugOptions, plain, to_plain
 
 if TYPE_CHECKING:
     from surefoot.loop import Watch
-    from surefoot.results import DebugResult
+    from surefoot.records import DebugResult
     from surefoot.tasks.task import Task
 
 SAFE, UNSAFE, UNKNOWN = 0, 1, 4
@@ -30,26 +37,14 @@ Directory = Annotated[
 ]
 
 
-@dataclass(frozen=True, kw_only=True)
-class DebugArguments(DebugOptions):
-    """The options as the command line takes them."""
-
-    any_other: Annotated[bool, Parameter(show_default=False)] = False
-    """any other action will do in the state of a fault, not only those known to be safe"""
-
-    def plain(self) -> DebugOptions:
-        """Return the options. Raises InputError for a bad value."""
-        values = {field.name: getattr(self, field.name) for field in fields(DebugOptions)}
-        return checked_options(DebugOptions(**values))
-
-
 def debug(
     task: TaskSource,
     /,
     *,
     policy: Annotated[PolicyArguments, Parameter(name="*")] = PolicyArguments(),
     out: Directory,
-    options: Annotated[DebugArguments, Parameter(name="*")] = DebugArguments(),
+    options: Annotated[DebugFlags, Parameter(name="*")] = DebugFlags(),
+    objective: ObjectiveName = "safety",
     json: Json = False,
     task_arguments: Annotated[TaskArguments, Parameter(name="*")] = TaskArguments(),
 ) -> int:
@@ -75,45 +70,38 @@ def debug(
 
     policy.check_given()
     with redirect_stdout(sys.stderr), Progress("reading the task"):
+        from surefoot.campaign import can_handle
         from surefoot.campaign.folder import check_new
         from surefoot.campaign.running import begin
 
-        how = options.plain()
+        settings = checked_options(plain(DebugOptions, options))
         check_new(out)
         loaded = task_arguments.load(task)
-        who = policy.load(loaded, seed=how.seed)
-    given = {**asdict(how), "out": str(out), **policy.given(), **task_arguments.given()}
-    title = f"{printable(loaded.name)}, policy {printable(who.name)}"
-    job = Job("debug", loaded, out, title, is_json=json)
-    return job.run(lambda watch: begin(who, out, how, watch), given)
+        loaded_policy = policy.load(loaded, seed=settings.seed)
+        check_objective(objective, loaded_policy, can_handle)
+    given = {**to_plain(settings), "out": str(out), **policy.given(), **task_arguments.given()}
+    title = f"{printable(loaded.name)}, policy {printable(loaded_policy.name)}"
+    display = Display("debug", loaded, out, title, is_json=json)
+    with display as watch:
+        result = begin(loaded_policy, out, settings, watch)
+    return display.end(result, given)
 
 
-@dataclass(frozen=True)
-class Job:
-    """A campaign that is to be run, and shown."""
+@dataclass
+class Display:
+    """Shows a campaign while it runs within the ``with`` block, and its end. Ctrl-C there says how
+    to go on.
+    """
 
     command: str
     task: Task
     directory: Path
     title: str
     is_json: bool
+    _begin: float = field(default_factory=time.perf_counter)
+    _open: ExitStack = field(default_factory=ExitStack)
 
-    def run(self, work: Callable[[Watch], DebugResult], given: dict[str, Any]) -> int:
-        """Run the campaign and return the exit code. Ctrl-C says how to go on."""
-        begin = time.perf_counter()
-        try:
-            result = self._shown(work)
-        except KeyboardInterrupt:
-            self._tell_saved()
-            raise
-        campaign = self._campaign()
-        if self.is_json:
-            self._print_document(campaign, result, given, time.perf_counter() - begin)
-        else:
-            self._print_end(campaign)
-        return exit_code_of(result)
-
-    def _shown(self, work: Callable[[Watch], DebugResult]) -> DebugResult:
+    def __enter__(self) -> Watch:
         from rich.text import Text
 
         from surefoot.cli.debug_text import Shown
@@ -125,20 +113,32 @@ class Job:
         if out is not None:
             out.print(Text(self.title, style="bold"))
             out.file.flush()
-        with redirect_stdout(sys.stderr), Progress("debugging") as progress:
-            return work(Shown(progress, out, self.directory, labels_of(self.task)))
+        self._open.enter_context(redirect_stdout(sys.stderr))
+        progress = self._open.enter_context(Progress("debugging"))
+        return Shown(progress, out, self.directory, labels_of(self.task))
 
-    def _campaign(self) -> dict[str, Any]:
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        self._open.close()
+        if isinstance(error, KeyboardInterrupt):
+            self._tell_saved()
+
+    def end(self, result: DebugResult, given: dict[str, object]) -> int:
+        """Show how the campaign ended; return the exit code."""
         from surefoot.campaign import read_campaign
 
-        return read_campaign(self.directory).to_dict()
+        campaign = read_campaign(self.directory).to_dict()
+        if self.is_json:
+            self._print_document(campaign, result, given, time.perf_counter() - self._begin)
+        else:
+            self._print_end(campaign)
+        return exit_code_of(result)
 
     def _tell_saved(self) -> None:
         if (self.directory / "campaign.json").is_file():
             place = shlex.quote(printable(str(self.directory)))
-            print(f"the campaign is saved: surefoot resume {place} goes on", file=sys.stderr)
+            print(f"the campaign is saved: surefoot resume {place} continues it", file=sys.stderr)
 
-    def _print_end(self, campaign: dict[str, Any]) -> None:
+    def _print_end(self, campaign: dict[str, object]) -> None:
         from surefoot.cli.debug_text import end_lines
         from surefoot.cli.output import console
 
@@ -150,7 +150,7 @@ class Job:
         self,
         campaign: dict[str, Any],
         result: DebugResult,
-        given: dict[str, Any],
+        given: dict[str, object],
         seconds: float,
     ) -> None:
         from surefoot.cli.output import document, json_text

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 from surefoot.campaign.reading import as_argument
 from surefoot.errors import printable
 from surefoot.loop import Numbers, Watch
-from surefoot.results import counted
+from surefoot.text import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from surefoot.cli.progress import Progress
-    from surefoot.results import EvaluateResult, Iteration
+    from surefoot.records import EvaluateResult, Fault, Iteration
 
 STYLES = {"safe": "bold green", "improved": "bold yellow", "stopped": "bold red"}
 COLUMNS = (
@@ -70,7 +70,7 @@ class Shown(Watch):
         if which == "before":
             self._print([f"before: {evaluation_text(result.to_dict())}"])
 
-    def found(self, iteration: int, faults: Sequence[Mapping[str, Any]]) -> None:
+    def found(self, iteration: int, faults: Sequence[Fault]) -> None:
         """Print the smallest fault of the first round that has one."""
         if faults and not self._has_fault:
             self._has_fault = True
@@ -82,7 +82,7 @@ class Shown(Watch):
         self._has_head = True
         self._print([*head, row_text(iteration.to_dict())])
 
-    def _print(self, lines: Iterator[Any] | Sequence[Any]) -> None:
+    def _print(self, lines: Iterator[object] | Sequence[object]) -> None:
         if self._out is not None:
             with self._progress.aside():
                 for line in lines:
@@ -100,29 +100,29 @@ def head_lines() -> Iterator[str]:
     yield " ".join(f"{name:>{width}}" for name, width in COLUMNS).rstrip()
 
 
-def row_text(one: Mapping[str, Any]) -> str:
+def row_text(iteration: Mapping[str, Any]) -> str:
     """Return the row of a round."""
-    seconds = [f"{one['seconds'].get(name, 0.0):,.1f}" for name in _STAGES]
-    is_repaired = one["policy"] is not None
-    kept = f"{one['keep_states'] - one['keep_lost']:,}/{one['keep_states']:,}"
+    seconds = [f"{iteration['seconds'].get(name, 0.0):,.1f}" for name in _STAGES]
+    is_repaired = iteration["policy"] is not None
+    kept = f"{iteration['keep_states'] - iteration['keep_lost']:,}/{iteration['keep_states']:,}"
     repair = [
-        f"{one['trees_added']:,}",
-        f"{one['changed_parameters']:,}",
-        f"{one['distance']:.4g}",
+        f"{iteration['trees_added']:,}",
+        f"{iteration['changed_parameters']:,}",
+        f"{iteration['distance']:.4g}",
         kept,
     ]
     cells = [
-        str(one["iteration"]),
-        f"{one['unsafe_runs']:,}",
-        f"{one['new_faults']:,}",
-        f"{one['faults']:,}",
+        str(iteration["iteration"]),
+        f"{iteration['unsafe_runs']:,}",
+        f"{iteration['new_faults']:,}",
+        f"{iteration['faults']:,}",
         *(repair if is_repaired else ["-"] * 4),
         *seconds,
     ]
     row = " ".join(f"{cell:>{width}}" for cell, (_, width) in zip(cells, COLUMNS, strict=False))
-    verdict = f"  verified: {printable(one['verdict'])}" if one["verdict"] else ""
-    guessed = counted(one["suspects"], "suspect")
-    return row + verdict + (f"  {guessed}" if one["suspects"] else "")
+    verdict = f"  verified: {printable(iteration['verdict'])}" if iteration["verdict"] else ""
+    guessed = counted(iteration["suspects"], "suspect")
+    return row + verdict + (f"  {guessed}" if iteration["suspects"] else "")
 
 
 _STAGES = ("fuzz", "faults", "repair", "verify")
@@ -131,35 +131,34 @@ _STAGES = ("fuzz", "faults", "repair", "verify")
 # -- faults ------------------------------------------------------------------------------------
 
 
-def fault_lines(fault: Mapping[str, Any], directory: Path, labels: Labels) -> Iterator[Any]:
+def fault_lines(fault: Fault, directory: Path, labels: Labels) -> Iterator[object]:
     """Yield a fault: where, what may happen, what would be safe, and where its finding is."""
     from rich.text import Text
 
     from surefoot.cli.state_text import text_of
 
-    action = printable(fault["action"])
-    state = text_of(fault["state"], labels)
+    action = printable(fault.action)
+    before, after = fault.state.to_dict(), dict(fault.outcome or {})
+    state = text_of(before, labels)
     yield Text.assemble(("fault", "bold red"), f": {action} in {state}")
     changed = {
-        name: value
-        for name, value in fault["outcome"].items()
-        if name not in fault["state"] or fault["state"][name] != value
+        name: value for name, value in after.items() if name not in before or before[name] != value
     }
     where = text_of(changed, labels) or "(nothing changes)"
     yield f"  may lead to {where}, which is unsafe"
-    more = [*(["others may be"] if fault["more_unknown"] else [])]
-    instead = ", ".join([*map(printable, fault["alternatives"]), *more])
-    yield f"  safe instead: {instead or 'nobody knows which'}"
-    run = f"a run that fails after {counted(fault['steps'], 'step')}"
-    place = f"step {fault['step'] + 1} of {run}, iteration {fault['iteration']}"
+    more = [*(["possibly others"] if fault.has_unknown_alternatives else [])]
+    instead = ", ".join([*map(printable, fault.alternatives), *more])
+    yield f"  safe alternative: {instead or 'unknown'}"
+    run = f"a run that fails after {counted(fault.steps, 'step')}"
+    place = f"step {fault.step + 1} of {run}, iteration {fault.iteration}"
     yield f"  {place}{_finding_text(fault, directory)}"
 
 
-def _finding_text(fault: Mapping[str, Any], directory: Path) -> str:
-    if fault["finding"] is None:
+def _finding_text(fault: Fault, directory: Path) -> str:
+    if fault.finding is None:
         return ""
-    checked = "checked" if fault["checked"] else "unchecked"
-    return f"; {checked}: {printable(str(directory / fault['finding']))}"
+    checked = "checked" if fault.checked else "unchecked"
+    return f"; {checked}: {printable(str(directory / fault.finding))}"
 
 
 # -- the end -----------------------------------------------------------------------------------
@@ -178,7 +177,7 @@ def _unsafe_text(result: Mapping[str, Any]) -> str:
     return f"{'at least ' if is_bound else ''}{result['unsafe_fraction']:.4f}"
 
 
-def end_lines(campaign: Mapping[str, Any], directory: Path) -> Iterator[Any]:
+def end_lines(campaign: Mapping[str, Any], directory: Path) -> Iterator[object]:
     """Yield how a finished campaign ended, and where everything is."""
     from rich.text import Text
 
@@ -206,12 +205,16 @@ def change_lines(campaign: Mapping[str, Any]) -> Iterator[str]:
     yield f"goal    {before['goal_fraction']:.4f}{later}"
 
 
-def _certificate_lines(said: Mapping[str, Any] | None, directory: Path) -> Iterator[str]:
-    if said is None or said["verdict"] != "safe":
+def _certificate_lines(certificate: Mapping[str, Any] | None, directory: Path) -> Iterator[str]:
+    if certificate is None or certificate["verdict"] != "safe":
         return
-    why = "" if said["why_unchecked"] is None else f" ({printable(said['why_unchecked'])})"
-    checked = "checked" if said["checked"] else f"not checked{why}"
-    if said["certificate"] is None:
+    why = (
+        ""
+        if certificate["why_unchecked"] is None
+        else f" ({printable(certificate['why_unchecked'])})"
+    )
+    checked = "checked" if certificate["checked"] else f"not checked{why}"
+    if certificate["certificate"] is None:
         yield f"certificate: none{why}"
     else:
-        yield f"certificate: {printable(str(directory / said['certificate']))}, {checked}"
+        yield f"certificate: {printable(str(directory / certificate['certificate']))}, {checked}"

@@ -8,19 +8,26 @@ from collections.abc import Sequence
 from contextlib import redirect_stdout
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from cyclopts import Parameter
+from cyclopts import Parameter, Token
 
-from surefoot.cli.arguments import Json, TaskArguments, TaskSource, checked_options
+from surefoot.cli.arguments import (
+    Json,
+    ObjectiveName,
+    TaskArguments,
+    TaskSource,
+    checked_options,
+    objective_given,
+)
 from surefoot.cli.policy_arguments import PolicyArguments
 from surefoot.errors import InputError, quoted, shown
 from surefoot.options import DecideOptions, whole
-from surefoot.results import counted
+from surefoot.text import counted
 
 if TYPE_CHECKING:
     from surefoot.cli.checking import Checking
-    from surefoot.cli.deciding import Found, Job
+    from surefoot.cli.deciding import Answers, Deciding
     from surefoot.oracles.states import Starts
     from surefoot.tasks.state import State
     from surefoot.tasks.task import Task
@@ -50,7 +57,7 @@ Compare = Annotated[
 ]
 
 
-def _radius(_: Any, tokens: Sequence[Any]) -> int | str:
+def _radius(_: object, tokens: Sequence[Token]) -> int | str:
     text: str = tokens[0].value
     if text == "inf":
         return text
@@ -135,7 +142,7 @@ class Questions:
                 text = f"{name} must be a whole number of at least 1, not {shown(number)}"
                 raise InputError("bad-option", text)
 
-    def given(self) -> dict[str, Any]:
+    def given(self) -> dict[str, object]:
         """Return the choice as plain data."""
         states = None if self.states is None else str(self.states)
         return {**asdict(self), "state": list(self.state), "states": states}
@@ -170,6 +177,7 @@ def decide(
     questions: Annotated[Questions, Parameter(name="*")] = Questions(),
     policy: Annotated[PolicyArguments, Parameter(name="*")] = PolicyArguments(),
     options: Annotated[DecideArguments, Parameter(name="*")] = DecideArguments(),
+    objective: ObjectiveName = "safety",
     deviations: Deviations = False,
     compare: Compare = None,
     evidence: Annotated[Certificates, Parameter(name="*")] = Certificates(),
@@ -181,7 +189,8 @@ def decide(
     Decides the task's start states, or those of --state, --states, --initial or
     --sample. With --radius R only policies count that differ from --policy at most
     R times on a run. Every answer is checked by independent code before it is
-    printed; surefoot check does that with certificates in files.
+    printed; surefoot check does that with certificates in files. With another
+    --objective, decides what the best policy achieves; --oracle must handle it.
     Exit code 0 if all are safe, 1 if one is unsafe, else 4.
 
     For example:
@@ -193,68 +202,79 @@ def decide(
     from surefoot.cli.output import document, json_text
     from surefoot.cli.progress import Progress
 
-    how = options.plain()
+    settings = options.plain()
     begin = time.perf_counter()
     with redirect_stdout(sys.stderr), Progress("reading the task"):
-        from surefoot.cli.deciding import Job
+        from surefoot.cli.deciding import Deciding
+        from surefoot.objectives import OBJECTIVES
 
         has_policy = policy.policy is not None
-        names = _checked(how, compare, deviations=deviations, has_policy=has_policy)
+        names = _compared_oracles(settings, compare, deviations=deviations, has_policy=has_policy)
         if has_policy:
             _check_policy_is_used(options, deviations=deviations)
+        asked = OBJECTIVES[objective]
         checking = evidence.checking()
         loaded = task_arguments.load(task)
-        who = policy.load_if_given(loaded, seed=how.seed)
-        states, starts = questions.find(loaded, seed=how.seed)
+        loaded_policy = policy.load_if_given(loaded, seed=settings.seed)
+        states, starts = questions.find(loaded, seed=settings.seed)
         checking.prepare()
-    notes = notes_on(loaded)
+    notes = notes_on(loaded, asked)
     for note in notes:
         print(f"note: {note}", file=sys.stderr)
-    job = Job(task=loaded, states=states, starts=starts, policy=who, options=how, checking=checking)
-    found = _found(job, names, deviations=deviations, is_text=not json)
+    job = Deciding(
+        task=loaded,
+        states=states,
+        starts=starts,
+        policy=loaded_policy,
+        options=settings,
+        checking=checking,
+        objective=asked,
+    )
+    answers = _answers(job, names, deviations=deviations, is_text=not json)
     if json:
-        given = {**asdict(how), **questions.given(), **asdict(evidence)}
+        given = {**asdict(settings), **questions.given(), **asdict(evidence)}
         given |= {**policy.given(), "deviations": deviations, "compare": compare}
+        given |= objective_given(objective)
         content = document(
             "decide",
             loaded,
-            policy=None if who is None else who.name,
-            policy_sha256=None if who is None else who.sha256,
+            policy=None if loaded_policy is None else loaded_policy.name,
+            policy_sha256=None if loaded_policy is None else loaded_policy.sha256,
             options={**given, **task_arguments.given()},
-            seed=how.seed,
+            seed=settings.seed,
             seconds=time.perf_counter() - begin,
-            result={**({"notes": notes} if notes else {}), **found.to_dict()},
+            result={**({"notes": notes} if notes else {}), **answers.to_dict()},
         )
         print(json_text(content))
-    for line in what_ran_out(found):
+    for line in what_ran_out(answers):
         print(line, file=sys.stderr)
     if questions.sample is not None and len(states) < questions.sample:
         print(f"the walks met only {counted(len(states), 'different state')}", file=sys.stderr)
-    return found.exit_code
+    return answers.exit_code
 
 
-def _found(job: Job, names: Sequence[str], *, deviations: bool, is_text: bool) -> Found:
+def _answers(job: Deciding, names: Sequence[str], *, deviations: bool, is_text: bool) -> Answers:
     """Return the answers, printed as text if that is wanted: each as soon as it is there."""
     from surefoot.cli.decide_text import AnswerPrinter, print_comparison
     from surefoot.cli.progress import Progress
 
     if names:
         with redirect_stdout(sys.stderr), Progress("deciding") as progress:
-            found = job.compare(names, progress)
+            answers = job.compare(names, progress)
         if is_text:
-            print_comparison(found)
-        return found
+            print_comparison(answers)
+        return answers
     printer = AnswerPrinter(job, deviations=deviations)
     tell = printer.tell if is_text else lambda row, progress: None
     try:
         with redirect_stdout(sys.stderr), Progress("deciding") as progress:
-            found = job.decide(progress, deviations=deviations, tell=tell)
+            answers = job.decide(progress, deviations=deviations, tell=tell)
     except (KeyboardInterrupt, Exception):
         printer.give_up()
         raise
     if is_text:
-        printer.finish(found)
-    return found
+        printer.finish(answers)
+    return answers
 
 
 def _check_policy_is_used(options: DecideArguments, *, deviations: bool) -> None:
@@ -267,7 +287,7 @@ def _check_policy_is_used(options: DecideArguments, *, deviations: bool) -> None
         )
 
 
-def _checked(
+def _compared_oracles(
     options: DecideOptions, compare: str | None, *, deviations: bool, has_policy: bool
 ) -> tuple[str, ...]:
     """Return the oracles to compare, none without --compare.

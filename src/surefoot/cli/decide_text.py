@@ -8,17 +8,19 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from surefoot.errors import printable
-from surefoot.results import VERDICTS, counted
+from surefoot.records import VERDICTS
+from surefoot.text import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
     from surefoot.cli.checking import Evidence, Row
-    from surefoot.cli.deciding import Found, Job
+    from surefoot.cli.deciding import Answers, Deciding
     from surefoot.cli.progress import Progress
+    from surefoot.objectives import Objective
     from surefoot.oracles.compare import Comparison
-    from surefoot.results import DecideResult
+    from surefoot.records import DecideResult
     from surefoot.tasks.task import Task
 
 STYLES = {"safe": "bold green", "unsafe": "bold red", "unknown": "bold yellow"}
@@ -31,7 +33,7 @@ RIGHT = {"deviations", "expanded", "time"}
 class AnswerPrinter:
     """Prints answers one by one, as soon as they are there, and their summary in the end."""
 
-    def __init__(self, job: Job, *, deviations: bool) -> None:
+    def __init__(self, job: Deciding, *, deviations: bool) -> None:
         from surefoot.cli.output import console
         from surefoot.cli.state_text import labels_of
 
@@ -52,20 +54,20 @@ class AnswerPrinter:
                 self._out.print(self._line(dict(zip(WIDTHS, WIDTHS, strict=True)), style="dim"))
             self._out.print(self._line(self._cells(row)))
 
-    def finish(self, found: Found) -> None:
+    def finish(self, answers: Answers) -> None:
         """Print what stands below the answers."""
         for line in _rest(self._rows[SHOWN_ROWS:]):
             self._out.print(line)
-        self._out.print(_summary(found))
-        _print_certificates(self._out, found.rows)
+        self._out.print(_summary(answers))
+        _print_certificates(self._out, answers.rows)
 
     def give_up(self) -> None:
         """Print what stands below the answers if there will be no more, but some are missing."""
-        from surefoot.cli.deciding import Found
+        from surefoot.cli.deciding import Answers
 
         if not self._rows:
             return
-        self.finish(Found(self._job, self._job.options.oracle, tuple(self._rows)))
+        self.finish(Answers(self._job, self._job.options.oracle, tuple(self._rows)))
         left = len(self._job.states) - len(self._rows)
         self._out.print(f"{counted(left, 'state')} not decided")
 
@@ -78,7 +80,7 @@ class AnswerPrinter:
             "deviations": answer.deviations.text if answer.deviations else "",
             "expanded": f"{answer.expanded:,}",
             "time": f"{answer.seconds:,.3f} s",
-            "certificate": _checked(row),
+            "certificate": _certificate_text(row),
             "state": text_of(answer.state, self._labels),
         }
 
@@ -99,19 +101,19 @@ class AnswerPrinter:
         return line
 
 
-def print_comparison(found: Found) -> None:
+def print_comparison(answers: Answers) -> None:
     """Print the oracles side by side, and whether they agree."""
     from surefoot.cli.output import console
 
     out = console()
-    _print_head(out, found.job)
-    for text in _comparison(found):
+    _print_head(out, answers.job)
+    for text in _comparison(answers):
         out.print(text)
-    out.print(_agreement(found))
-    _print_certificates(out, found.rows)
+    out.print(_agreement(answers))
+    _print_certificates(out, answers.rows)
 
 
-def _print_head(out: Console, job: Job) -> None:
+def _print_head(out: Console, job: Deciding) -> None:
     from rich.text import Text
 
     out.print(Text(printable(job.task.name), style="bold"))
@@ -124,16 +126,18 @@ def _print_certificates(out: Console, rows: Sequence[Row]) -> None:
         out.print(line)
 
 
-def _summary(found: Found) -> str:
-    text = found.result.summary_text
-    seconds = found.check_seconds
+def _summary(answers: Answers) -> str:
+    text = answers.result.summary_text
+    seconds = answers.check_seconds
     return text if seconds is None else f"{text}, checked in {seconds:,.3f} s"
 
 
-def _about(job: Job) -> list[str]:
+def _about(job: Deciding) -> list[str]:
     """Return what the question is, where it is not the usual one."""
     lines = []
     starts, radius = job.starts, job.options.radius
+    if job.objective.name != "safety":
+        lines.append(f"under the objective {printable(job.objective.name)}")
     if radius is not None and job.policy is not None:
         name = printable(job.policy.name)
         lines.append(f"with at most {counted(radius, 'difference')} from the policy {name}")
@@ -150,10 +154,12 @@ def _several(count: int) -> str:
     return "" if count == 1 else f"{count:,} "
 
 
-def notes_on(task: Task) -> list[str]:
+def notes_on(task: Task, objective: Objective) -> list[str]:
     """Return what a reader of the answers must know about the task."""
-    description = getattr(task, "description", None)
-    if description is None or description.fail_condition is not None:
+    from surefoot.tasks.task import Feature
+
+    is_about_fail = objective.name == "safety" and Feature.DESCRIPTION in task.features
+    if not is_about_fail or task.fail_condition is not None:
         return []
     return [
         "the task has no fail condition, so every state is safe; "
@@ -161,16 +167,23 @@ def notes_on(task: Task) -> list[str]:
     ]
 
 
-def what_ran_out(found: Found) -> list[str]:
+def what_ran_out(answers: Answers) -> list[str]:
     """Return what was not enough for verdicts that are unknown, and which option gives more."""
-    options = found.job.options
+    from surefoot.oracles.tables import UNCHECKED
+
+    options = answers.job.options
     limits = {
         "states": (options.max_states, "state", "--max-states"),
         "seconds": (options.max_seconds, "second", "--max-seconds"),
         "memory": (options.memory_mb, "MB", "--memory-mb"),
     }
     lines = []
-    for reason, count in Counter(map(_reason, found.rows)).items():
+    for reason, count in Counter(map(_reason, answers.rows)).items():
+        if reason == UNCHECKED:
+            lines.append(
+                f"unknown: {counted(count, 'answer')} of the oracle {printable(answers.oracle)} "
+                "unchecked: without a certificate that the checker accepts"
+            )
         if reason not in limits:
             continue
         limit, word, option = limits[reason]
@@ -194,7 +207,7 @@ def _verdict(row: Row) -> str:
     return f"{answer.verdict} ({answer.reason})" if answer.reason else answer.verdict
 
 
-def _checked(row: Row) -> str:
+def _certificate_text(row: Row) -> str:
     if row.checked is None:
         return "-"
     return "checked" if row.checked else "unchecked"
@@ -210,9 +223,9 @@ def _rest(rows: Sequence[Row]) -> list[Text]:
     return [Text(f"... and {len(rows):,} more ({kinds}), see --json")]
 
 
-def _comparison(found: Found) -> list[Text]:
-    assert found.comparison is not None
-    results = found.comparison.results
+def _comparison(answers: Answers) -> list[Text]:
+    assert answers.comparison is not None
+    results = answers.comparison.results
     summaries = [result.summary for result in results]
     fastest = min((s["seconds"] for s in summaries), default=0.0)
     cells = [
@@ -240,10 +253,10 @@ def _ratio(seconds: float, fastest: float) -> str:
     return f"{seconds / fastest:,.1f}" if fastest > 0 else "-"
 
 
-def _agreement(found: Found) -> str:
-    comparison = found.comparison
+def _agreement(answers: Answers) -> str:
+    comparison = answers.comparison
     assert comparison is not None
-    text = f"{_who_agrees(comparison)}: {found.result.summary_text.partition(';')[0]}"
+    text = f"{_who_agrees(comparison)}: {answers.result.summary_text.partition(';')[0]}"
     for name, why in comparison.left_out.items():
         text += f"\nleft out: {name} ({printable(why)})"
     return text
@@ -264,19 +277,19 @@ def _kept(rows: Sequence[Row]) -> list[str]:
 
 
 def _unchecked(rows: Sequence[Row]) -> list[str]:
-    found = [each for row in rows for each in row.unchecked]
-    if not found:
+    unchecked = [each for row in rows for each in row.unchecked]
+    if not unchecked:
         return []
-    lines = [f"{counted(len(found), 'certificate')} not checked:"]
-    lines += [f"  {_how_to_check(each)}" for each in found[:SHOWN_FILES]]
-    if len(found) > SHOWN_FILES:
-        lines.append(f"  ... and {len(found) - SHOWN_FILES:,} more, see --json")
+    lines = [f"{counted(len(unchecked), 'certificate')} not checked:"]
+    lines += [f"  {_how_to_check(each)}" for each in unchecked[:SHOWN_FILES]]
+    if len(unchecked) > SHOWN_FILES:
+        lines.append(f"  ... and {len(unchecked) - SHOWN_FILES:,} more, see --json")
     return lines
 
 
 def _how_to_check(evidence: Evidence) -> str:
     if evidence.file is None:
-        return f"(there is no file of one: {printable(evidence.missing or 'not written')})"
+        return f"(no file: {printable(evidence.missing or 'not written')})"
     return f"surefoot check {shlex.quote(printable(str(evidence.file)))}"
 
 

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 from surefoot.cli.checking import Checking, Row
 from surefoot.oracles import ORACLES, Oracle
 from surefoot.oracles.compare import Comparison, compare
-from surefoot.results import DecideResult
+from surefoot.records import DecideResult
 
 if TYPE_CHECKING:
     from surefoot.cli.progress import Progress
+    from surefoot.objectives import Objective
     from surefoot.options import DecideOptions
     from surefoot.oracles.states import Starts
     from surefoot.policies import Policy
-    from surefoot.results import Answer
+    from surefoot.records import Answer
     from surefoot.tasks.state import State
     from surefoot.tasks.task import Task
 
@@ -24,14 +25,14 @@ SAFE, UNSAFE, UNKNOWN = 0, 1, 4
 
 
 @dataclass(frozen=True)
-class Found:
+class Answers:
     """What is to be printed. With a comparison, ``who`` are the oracles the rows are from."""
 
-    job: Job
+    job: Deciding
     oracle: str
     rows: tuple[Row, ...]
     comparison: Comparison | None = None
-    who: tuple[str, ...] = ()
+    oracles: tuple[str, ...] = ()
 
     @property
     def result(self) -> DecideResult:
@@ -47,16 +48,19 @@ class Found:
 
     @property
     def exit_code(self) -> int:
-        """1 if a state is unsafe, else 4 if one is unknown, else 0."""
-        summary = self.result.summary
-        if summary["unsafe"]:
+        """1 if a state is unsafe (or as bad by another objective), else 4 if one is unknown, or
+        said to be known by an oracle from outside that proves nothing, else 0.
+        """
+        answers = [row.answer for row in self.rows]
+        sure = [answer for answer in answers if answer.is_known and answer.reason is None]
+        if any(answer.verdict in answer.objective.bad_verdicts for answer in sure):
             return UNSAFE
-        return UNKNOWN if summary["unknown"] else SAFE
+        return SAFE if len(sure) == len(answers) else UNKNOWN
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return the result as plain data."""
         content: dict[str, Any] = {"states": [row.to_dict() for row in self.rows]}
-        for row, name in zip(content["states"], self.who, strict=False):
+        for row, name in zip(content["states"], self.oracles, strict=False):
             row["oracle"] = name
         starts = self.job.starts
         if starts is not None:
@@ -67,7 +71,7 @@ class Found:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Job:
+class Deciding:
     """States of a task and how to decide them."""
 
     task: Task
@@ -76,25 +80,28 @@ class Job:
     policy: Policy | None
     options: DecideOptions
     checking: Checking
+    objective: Objective
 
     def decide(
         self, progress: Progress, *, deviations: bool, tell: Callable[[Row, Progress], None]
-    ) -> Found:
+    ) -> Answers:
         """Return the answers of one oracle, checked; each row is told as soon as it is there."""
-        oracle = Oracle(self.task, policy=self.policy, options=self.options)
+        oracle = Oracle(
+            self.task, policy=self.policy, objective=self.objective, options=self.options
+        )
         rows: list[Row] = []
         for number, state in enumerate(self.states):
             told = self._told(progress, "", number)
             answer = oracle.decide(state, progress=told)
             if deviations:
-                found = oracle.deviations(state, progress=told)
-                answer = replace(answer, deviations=found)
+                deviating = oracle.deviations(state, progress=told)
+                answer = replace(answer, deviations=deviating)
             progress.note(f"checking the answer about {self._which(number)}")
             rows.append(_without_certificates(self.checking.row(answer)))
             tell(rows[-1], progress)
-        return Found(self, oracle.name, tuple(rows))
+        return Answers(self, oracle.name, tuple(rows))
 
-    def compare(self, names: Sequence[str], progress: Progress) -> Found:
+    def compare(self, names: Sequence[str], progress: Progress) -> Answers:
         """Return the answers of several oracles; of each state the first definite one, checked."""
         rows: dict[State, tuple[str, Row]] = {}
 
@@ -109,22 +116,23 @@ class Job:
             self.states,
             names=names,
             policy=self.policy,
+            objective=self.objective,
             options=self.options,
-            skip_unsupported=tuple(names) == ORACLES,
+            skip_unsupported=tuple(names) == ORACLES.built_in,
             settle=settle,
             progress=lambda name, number: self._told(progress, f"{name}, ", number),
         )
-        found = [rows[state] for state in self.states]
-        rows_of, who = zip(*((row, name) for name, row in found), strict=True)
-        return Found(self, ",".join(names), rows_of, comparison, who)
+        named_rows = [rows[state] for state in self.states]
+        rows_of, oracles = zip(*((row, name) for name, row in named_rows), strict=True)
+        return Answers(self, ",".join(names), rows_of, comparison, oracles)
 
     def _which(self, number: int) -> str:
         return f"state {number + 1:,} of {len(self.states):,}"
 
     def _told(
-        self, progress: Progress, who: str, number: int
+        self, progress: Progress, name: str, number: int
     ) -> Callable[[int, int, int, int, float], None]:
-        which = f"{who}{self._which(number)}"
+        which = f"{name}{self._which(number)}"
         progress.note(which)
 
         def tell(states: int, expanded: int, depth: int, size: int, seconds: float) -> None:
@@ -140,4 +148,4 @@ def _without_certificates(row: Row) -> Row:
     deviations = row.answer.deviations
     if deviations is not None:
         deviations = replace(deviations, certificates=())
-    return replace(row, answer=replace(row.answer, make_certificate=None, deviations=deviations))
+    return replace(row, answer=replace(row.answer.without_evidence(), deviations=deviations))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Mapping
 from contextlib import redirect_stdout
 from dataclasses import asdict
 from pathlib import Path
@@ -14,13 +15,14 @@ from surefoot.cli.arguments import Json, TaskArguments, TaskSource, checked_opti
 from surefoot.cli.policy_arguments import PolicyArguments
 from surefoot.errors import printable
 from surefoot.options import DistillOptions
-from surefoot.results import RESULT_WORDS, counted
+from surefoot.text import counted
 
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from surefoot.cli.progress import Progress
     from surefoot.policies import Policy
-    from surefoot.results import DistillResult
+    from surefoot.records import DistillResult
 
 MAIN_ENDS = ("goal", "fail")  # shown also where no run ended so
 Out = Annotated[
@@ -78,7 +80,7 @@ def distill(
     return 0
 
 
-def _teller(progress: Any) -> Any:
+def _teller(progress: Progress) -> Callable[[str, int, int], None]:
     def tell(what: str, done: int, total: int) -> None:
         progress.note(f"{what}, {done:,} of {total:,}")
 
@@ -89,7 +91,7 @@ def _print_document(
     teacher: Policy, result: DistillResult, files: list[Path], given: dict[str, Any]
 ) -> None:
     from surefoot.cli.output import document, json_text
-    from surefoot.policies.tables import sha256_of
+    from surefoot.files import sha256_of
 
     made = {"file": str(files[0]), "files": list(map(str, files)), "sha256": sha256_of(files[0])}
     content = document(
@@ -136,17 +138,19 @@ def _table(result: DistillResult) -> Table:
     """Return how runs of teacher and trees ended, side by side."""
     from rich.table import Table
 
+    from surefoot.records import RunEnd
+
     both = {"policy": result.teacher_ends, "trees": result.trees_ends}
-    others = [end for end in RESULT_WORDS if end not in MAIN_ENDS and _is_met(end, both)]
+    others = [end for end in RunEnd if end not in MAIN_ENDS and _is_met(end, both)]
     ends = [*MAIN_ENDS, *others]
     table = Table(box=None, pad_edge=False)
     table.add_column(counted(result.runs, "run"))
     for end in ends:
-        table.add_column(RESULT_WORDS[end], justify="right")
-    for name, found in both.items():
-        table.add_row(name, *(f"{found.get(end, 0) / result.runs:.4f}" for end in ends))
+        table.add_column(RunEnd(end).word, justify="right")
+    for name, evaluation in both.items():
+        table.add_row(name, *(f"{evaluation.get(end, 0) / result.runs:.4f}" for end in ends))
     return table
 
 
-def _is_met(end: str, both: dict[str, Any]) -> bool:
-    return any(found.get(end) for found in both.values())
+def _is_met(end: str, both: Mapping[str, Mapping[str, int]]) -> bool:
+    return any(evaluation.get(end) for evaluation in both.values())

@@ -51,8 +51,8 @@ def doctor(
         from surefoot.doctor import examine
 
         loaded = task_arguments.load(task)
-        who = policy.load_if_given(loaded, seed=options.seed)
-        report = examine(loaded, policy=who, options=options)
+        loaded_policy = policy.load_if_given(loaded, seed=options.seed)
+        report = examine(loaded, policy=loaded_policy, options=options)
     if json:
         content = document(
             "doctor",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from surefoot.tasks.compiled_task import CompiledTask
     from surefoot.tasks.state import State
 
-JANI, SVG = ".jani", ".svg"
+SVG = ".svg"
 Name = Annotated[
     str | None, Parameter(name="NAME", help="a family, or one task of it: NAME?param=value&...")
 ]
@@ -41,7 +41,7 @@ class Example:
     """A task of a family with all its parameters, and a start state of it, if one was drawn."""
 
     family: Family
-    parameters: dict[str, Any]
+    parameters: dict[str, object]
     task: CompiledTask
     start: State | None
     picture: Picture | None
@@ -100,11 +100,20 @@ def _check(name: str | None, out: Path | None, max_seconds: float, memory_mb: in
     if name is None:
         hint = "for example: surefoot domains one-way-line -o line.jani"
         raise InputError("bad-option", "--out needs a NAME", hint=hint)
-    if out.suffix.lower() not in (JANI, SVG):
+    if out.suffix.lower() != SVG:
+        _check_task_file(out)
+
+
+def _check_task_file(out: Path) -> None:
+    """Raise InputError unless the task can be written to such a file."""
+    from surefoot.tasks.front_ends import writers
+
+    known = " or ".join(f"*.{name}" for name in writers())
+    if out.suffix.lower()[1:] not in writers():
         raise InputError(
             "unknown-suffix",
-            f"--out {quoted(str(out))} is neither a *{JANI} nor a *{SVG} file",
-            hint=f"*{JANI} is the task, *{SVG} the picture of a start state",
+            f"--out {quoted(str(out))} is neither a {known} nor a *{SVG} file",
+            hint=f"{known} is the task, *{SVG} the picture of a start state",
         )
 
 
@@ -124,13 +133,13 @@ def _example(text: str, seed: int, max_seconds: float, *, needs_picture: bool) -
 
 
 def _write(example: Example, out: Path | None) -> None:
+    from surefoot.files import write_pieces
+
     if out is None:
         return
-    if out.suffix.lower() == JANI:
-        example.task.write_jani(out)
+    if out.suffix.lower() != SVG:
+        example.task.write(out, front_end=out.suffix.lower()[1:])
         return
-    from surefoot.certificates import write_pieces
-
     assert example.picture is not None
     write_pieces(out, [example.picture.svg, "\n"], what="picture")
 
@@ -138,13 +147,13 @@ def _write(example: Example, out: Path | None) -> None:
 # -- what is told ------------------------------------------------------------------------------
 
 
-def _list_content() -> dict[str, Any]:
+def _list_content() -> dict[str, object]:
     from surefoot.domains import DOMAINS, domain_family
 
     return {"domains": [_brief(domain_family(name)) for name in DOMAINS]}
 
 
-def _brief(family: Family) -> dict[str, Any]:
+def _brief(family: Family) -> dict[str, object]:
     return {
         "name": family.name,
         "summary": family.summary,
@@ -153,13 +162,13 @@ def _brief(family: Family) -> dict[str, Any]:
     }
 
 
-def _family_content(family: Family) -> dict[str, Any]:
+def _family_content(family: Family) -> dict[str, object]:
     sizes = {name: _size_content(family, name) for name in family.sizes}
     content = {"rules": family.rules, "sizes": sizes, "policies": _policies(family)}
     return {"domain": _brief(family) | content}
 
 
-def _size_content(family: Family, size: str) -> dict[str, Any]:
+def _size_content(family: Family, size: str) -> dict[str, object]:
     description = family.make(**family.parameters({"size": size}))
     return {
         "parameters": dict(family.sizes[size]),
@@ -169,7 +178,7 @@ def _size_content(family: Family, size: str) -> dict[str, Any]:
     }
 
 
-def _policies(family: Family) -> list[dict[str, Any]]:
+def _policies(family: Family) -> list[dict[str, object]]:
     """Return the shipped policies of a family."""
     from surefoot.policies.builtin import cards
 
@@ -178,7 +187,7 @@ def _policies(family: Family) -> list[dict[str, Any]]:
     return [{name: getattr(card, name) for name in names} for card in mine]
 
 
-def _task_content(example: Example) -> dict[str, Any]:
+def _task_content(example: Example) -> dict[str, object]:
     task = example.task
     source = task.source
     assert source is not None
@@ -198,7 +207,7 @@ def _task_content(example: Example) -> dict[str, Any]:
 
 
 def _show(
-    content: dict[str, Any], given: dict[str, Any], seed: int, seconds: float, *, as_json: bool
+    content: dict[str, object], given: dict[str, Any], seed: int, seconds: float, *, as_json: bool
 ) -> None:
     if not as_json:
         from surefoot.cli.domains_text import print_domains

@@ -50,7 +50,7 @@ def _head(to: Console, name: str, more: str = "") -> None:
     to.print(Text.assemble((printable(name), "bold"), more))
 
 
-def parameters_text(parameters: Mapping[str, Any]) -> str:
+def parameters_text(parameters: Mapping[str, object]) -> str:
     """Return ``packages=3, locations=4``; long values are cut."""
     return ", ".join(
         f"{name}={printable(str(value), LONGEST_VALUE)}" for name, value in parameters.items()
@@ -106,7 +106,7 @@ def _print_task(to: Console, content: Mapping[str, Any], seed: int) -> None:
     print(content["picture"]["text"])
 
 
-def _bounds(variable: Mapping[str, Any]) -> str:
+def _bounds(variable: Mapping[str, object]) -> str:
     return f"{variable['lower']:g}..{variable['upper']:g}"
 
 

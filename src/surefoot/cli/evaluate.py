@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from contextlib import redirect_stdout
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from surefoot.cli.arguments import Json, TaskArguments, TaskSource, checked_options
+from surefoot.cli.arguments import (
+    Json,
+    ObjectiveName,
+    TaskArguments,
+    TaskSource,
+    checked_options,
+    objective_given,
+)
 from surefoot.cli.policy_arguments import PolicyArguments
 from surefoot.errors import InputError, printable
 from surefoot.options import EvaluateOptions
-from surefoot.results import RESULT_WORDS, counted
+from surefoot.text import counted
 
 if TYPE_CHECKING:
+    from surefoot.cli.progress import Progress
     from surefoot.policies import Policy
-    from surefoot.results import EvaluateResult
+    from surefoot.records import EvaluateResult
 
 SAFE, UNSAFE, UNKNOWN = 0, 1, 4
 
@@ -28,6 +37,7 @@ def evaluate(
     *,
     policy: Annotated[PolicyArguments, Parameter(name="*")] = PolicyArguments(),
     options: Annotated[EvaluateOptions, Parameter(name="*")] = EvaluateOptions(),
+    objective: ObjectiveName = "safety",
     json: Json = False,
     task_arguments: Annotated[TaskArguments, Parameter(name="*")] = TaskArguments(),
 ) -> int:
@@ -40,6 +50,8 @@ def evaluate(
     state, with outcomes drawn uniformly.
     Exit code 1 if the policy may fail; else 4 if not all start states were decided
     by enumeration, else 0.
+    With another --objective also tells what a run from each start state is worth;
+    exit code 1 if one has the worst value there is, else 4: runs prove nothing.
 
     For example:
       surefoot evaluate truck.jani --property safety.jani --policy truck.onnx
@@ -50,34 +62,41 @@ def evaluate(
     from surefoot.cli.progress import Progress
 
     policy.check_given()
-    options = _checked(options)
+    options = _checked_options(options)
     with redirect_stdout(sys.stderr), Progress("reading the task"):
         from surefoot.evaluate import evaluate as run
 
         loaded = task_arguments.load(task)
-        who = policy.load(loaded, seed=options.seed)
+        loaded_policy = policy.load(loaded, seed=options.seed)
     with redirect_stdout(sys.stderr), Progress("evaluating") as progress:
-        result = run(loaded, who, options=options, progress=_teller(progress))
+        result = run(
+            loaded, loaded_policy, objective=objective, options=options, progress=_teller(progress)
+        )
     if json:
         content = document(
             "evaluate",
             loaded,
-            policy=who.name,
-            policy_sha256=who.sha256,
-            options={**asdict(options), **policy.given(), **task_arguments.given()},
+            policy=loaded_policy.name,
+            policy_sha256=loaded_policy.sha256,
+            options={
+                **asdict(options),
+                **policy.given(),
+                **objective_given(objective),
+                **task_arguments.given(),
+            },
             seed=options.seed,
             seconds=result.seconds,
             result={**result.to_dict(), "exact": result.is_exact},
         )
         print(json_text(content))
     else:
-        _print_result(who, result)
+        _print_result(loaded_policy, result)
     for hint in _hints(result, options):
         print(hint, file=sys.stderr)
     return _exit_code(result)
 
 
-def _checked(options: EvaluateOptions) -> EvaluateOptions:
+def _checked_options(options: EvaluateOptions) -> EvaluateOptions:
     options = checked_options(options)
     for name in ("starts", "workers", "max_steps"):
         if getattr(options, name) == 0:
@@ -87,12 +106,14 @@ def _checked(options: EvaluateOptions) -> EvaluateOptions:
 
 
 def _exit_code(result: EvaluateResult) -> int:
+    if result.values is not None:
+        return UNSAFE if result.values.worst_runs else UNKNOWN
     if result.unsafe:
         return UNSAFE
     return SAFE if result.is_exact else UNKNOWN
 
 
-def _teller(progress: Any) -> Any:
+def _teller(progress: Progress) -> Callable[[int, int, int, int, float], None]:
     """Return the callback for both parts of the work: runs use no memory that is told of."""
 
     def tell(states: int, done: int, depth: int, memory: int, seconds: float) -> None:
@@ -124,13 +145,20 @@ def _print_result(policy: Policy, result: EvaluateResult) -> None:
     out.print(Text.assemble("unsafe  ", unsafe, f"  {of_starts}"))
     runs = counted(result.runs, "run")
     out.print(f"goal    {goal:{width}}  {result.goal:,} of {runs} reach the goal{_others(result)}")
+    if (values := result.values) is not None:
+        worth = f"{values.mean!s:{width}}  the mean value of {counted(values.runs, 'run')}"
+        worth += f" under the objective {printable(values.objective)}; the worst is {values.worst}"
+        out.print(Text(f"value   {worth}"))
     out.print(f"starts  {result.starts:,}, {which}; {_decided_text(result)}")
     out.print(f"{counted(result.states, 'state')} in {result.seconds:,.3f} s")
 
 
 def _others(result: EvaluateResult) -> str:
     """Return how the other runs ended; that none failed is said, too."""
-    words = {**RESULT_WORDS, "cut": "were cut", "inapplicable": "stop: not applicable"}
+    from surefoot.records import RunEnd
+
+    words = {end: end.word for end in RunEnd}
+    words |= {RunEnd.CUT: "were cut", RunEnd.INAPPLICABLE: "stop: not applicable"}
     ends = [(end, result.ends.get(end, 0)) for end in words if end != "goal"]
     return "".join(f", {n:,} {words[end]}" for end, n in ends if n or end == "fail")
 
@@ -148,14 +176,14 @@ def _decided_text(result: EvaluateResult) -> str:
 
 def _hints(result: EvaluateResult, options: EvaluateOptions) -> list[str]:
     """Return what kept the fractions from being exact, and which option helps."""
-    found = []
+    hints = []
     limits = {
         "states": f"--max-states {options.max_states:,} was not enough; raise it",
         "seconds": f"--max-seconds {options.max_seconds:,g} was not enough; raise it",
         "memory": f"--memory-mb {options.memory_mb:,} was not enough; raise it",
     }
     if result.stopped and not result.is_exact:
-        found.append(f"cut: {limits.get(result.stopped, result.stopped)}")
+        hints.append(f"cut: {limits.get(result.stopped, result.stopped)}")
     if result.runs < result.starts:
-        found.append(f"cut: there was time for {result.runs:,} of {result.starts:,} runs only")
-    return found
+        hints.append(f"cut: there was time for {result.runs:,} of {result.starts:,} runs only")
+    return hints

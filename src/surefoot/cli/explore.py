@@ -17,7 +17,7 @@ from surefoot.options import ExploreOptions
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from surefoot.results import ExploreResult
+    from surefoot.records import ExploreResult
     from surefoot.tasks.state import State
     from surefoot.tasks.task import Task
 

@@ -10,7 +10,7 @@ from contextlib import redirect_stdout
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from cyclopts import Parameter
 
@@ -19,12 +19,17 @@ from surefoot.cli.policy_arguments import PolicyArguments
 from surefoot.errors import InputError, printable
 from surefoot.files import neighbour_hint
 from surefoot.options import BudgetOptions
-from surefoot.results import counted
+from surefoot.text import counted
 
 if TYPE_CHECKING:
+    from surefoot.findings import Finding
     from surefoot.policies import Policy
     from surefoot.policies.shield import ShieldedPolicy
     from surefoot.tasks.task import Task
+
+Found = TypeVar("Found")
+Named = tuple["Task", Callable[[], "Policy"]]
+"""a task, and who loads its policy"""
 
 Sources = Annotated[
     Path,
@@ -72,7 +77,7 @@ def export(
     """Write the safe alternatives of faults as a shield around the policy.
 
     A shield takes a safe action in the states of known faults, and elsewhere what
-    the policy decides. It knows these states only: it is no repair, but it works
+    the policy decides. It knows these states only: it is not a repair, but it works
     for every policy, and at once. Task and policy are those that a campaign or
     finding names, or those given. The file of --shield is a policy for all
     commands; it names the file of the policy, which must stay where it is. The
@@ -90,25 +95,27 @@ def export(
     begin = time.perf_counter()
     with redirect_stdout(sys.stderr), Progress("reading faults"):
         _check_given(files, shield, python)
-        loaded, who = _task_and_policy(files, task, policy, task_arguments, seed=options.seed)
-        made, count = _shielded(files, who)
+        loaded, loaded_policy = _task_and_policy(
+            files, task, policy, task_arguments, seed=options.seed
+        )
+        made, count = _shielded(files, loaded_policy)
         written = _written(made, shield, python)
     if json:
-        said = {"files": list(map(str, files)), "task": task, **policy.given()}
+        arguments = {"files": list(map(str, files)), "task": task, **policy.given()}
         result = {"faults": count, "decisions": len(made.decisions)}
         content = document(
             "export",
             loaded,
-            policy=who.name,
-            policy_sha256=who.sha256,
-            options={**said, **task_arguments.given()},
+            policy=loaded_policy.name,
+            policy_sha256=loaded_policy.sha256,
+            options={**arguments, **task_arguments.given()},
             seed=options.seed,
             seconds=time.perf_counter() - begin,
             result={**result, **{name: str(file) for name, file in written.items()}},
         )
         print(json_text(content))
     else:
-        _print(who, made, count, written)
+        _print(loaded_policy, made, count, written)
     return 0
 
 
@@ -149,8 +156,8 @@ def _task_and_policy(
         if not file.exists():
             hint = neighbour_hint(file)
             raise InputError("file-not-found", "there is no such file", file=str(file), hint=hint)
-        found = _of_campaign if is_campaign(file) else _of_finding
-        named = found(file, given)
+        source = _of_campaign if is_campaign(file) else _of_finding
+        named = source(file, given)
         if named is not None:
             loaded, load = named
             return loaded, policy.load_if_given(loaded, seed=seed) or load()
@@ -161,24 +168,24 @@ def _task_and_policy(
     )
 
 
-def _of_campaign(directory: Path, given: Any) -> Any:
+def _of_campaign(directory: Path, given: Task | None) -> Named | None:
     """Return the task of a campaign, and who loads its policy."""
     from surefoot.campaign.given import read_given, task_of
 
-    said = read_given(directory)
-    task = task_of(said, given)
+    stored = read_given(directory)
+    task = task_of(stored, given)
 
     def load() -> Policy:
-        policy = said.load_policy(said.policy_file, task)
+        policy = stored.load_policy(stored.policy_file, task)
         policy.name = str(policy.file)
         return policy
 
     return task, load
 
 
-def _of_finding(path: Path, given: Any) -> Any:
+def _of_finding(path: Path, given: Task | None) -> Named | None:
     """Return the task of a finding, or of the first one in a folder, and who loads its policy;
-    None if it is no finding.
+    None if it is not a finding.
     """
     from surefoot.files import read_json
     from surefoot.findings import check_same_policy, check_same_task, finding_from
@@ -192,9 +199,9 @@ def _of_finding(path: Path, given: Any) -> Any:
         task = _trusted(find, "--task", content["task"]["source"])
         check_same_task(finding, task)
 
-        def load(finding: Any = finding, task: Any = task) -> Policy:
+        def load(finding: Finding = finding, task: Task = task) -> Policy:
             name = finding.content["policy"]["name"]
-            policy: Policy = _trusted(lambda: finding.find_policy(task), "--policy", name)
+            policy = _trusted(lambda: finding.find_policy(task), "--policy", name)
             check_same_policy(finding, policy)
             return policy
 
@@ -202,7 +209,7 @@ def _of_finding(path: Path, given: Any) -> Any:
     return None
 
 
-def _trusted(find: Callable[[], Any], option: str, name: Any) -> Any:
+def _trusted(find: Callable[[], Found], option: str, name: object) -> Found:
     """Return what a finding names. The error, if reading it would run code, says how to give it."""
     try:
         return find()

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
 from surefoot.errors import InputError, OutOfBudget, SurefootError, printable
 
@@ -17,32 +18,37 @@ BROKEN_PIPE = 141
 REPORT_TO = "please report it to the Surefoot engineers with the command and its input"
 
 
-def guarded(arguments: Sequence[str], body: Callable[[], int]) -> int:
-    """Return the exit code of ``body``, or that of what it raised after telling the user.
-
-    Whoever presses Ctrl-C gets code 130, also while an error is being told.
+class Guard:
+    """Tells the user of whatever a command raises, and lets nothing out of its ``with`` block but
+    what asks Python itself to exit. ``code`` is the exit code then.
     """
-    try:
-        return _guarded(arguments, body)
-    except KeyboardInterrupt:
-        return INTERRUPTED
+
+    def __init__(self, arguments: Sequence[str]) -> None:
+        self.code = INTERNAL_ERROR
+        self._arguments = arguments
+
+    def __enter__(self) -> Guard:
+        _never_fail_to_encode(sys.stdout, sys.stderr)
+        return self
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> bool:
+        if error is not None:
+            self.code = _told(self._arguments, error)
+        return True
 
 
-def _guarded(arguments: Sequence[str], body: Callable[[], int]) -> int:
-    _never_fail_to_encode(sys.stdout, sys.stderr)
-    try:
-        code = body()
-        sys.stdout.flush()
-    except BrokenPipeError:
+def _told(arguments: Sequence[str], error: BaseException) -> int:
+    """Return the exit code of an error after telling the user."""
+    if isinstance(error, BrokenPipeError):
         _silence(sys.stdout)
         return BROKEN_PIPE
-    except KeyboardInterrupt:
+    if isinstance(error, KeyboardInterrupt):
         return _tell_interrupt(arguments)
-    except SystemExit as error:
+    if isinstance(error, SystemExit):
         return _tell_exit(arguments, error)
-    except Exception as error:
-        return _tell_interrupt(arguments) if _is_interrupt(error) else _tell_error(arguments, error)
-    return code
+    if not isinstance(error, Exception):
+        raise error
+    return _tell_interrupt(arguments) if _is_interrupt(error) else _tell_error(arguments, error)
 
 
 def _is_interrupt(error: BaseException | None) -> bool:
@@ -104,8 +110,10 @@ def _translated(arguments: Sequence[str], error: Exception) -> SurefootError | N
 
 
 def _users_code(arguments: Sequence[str], error: BaseException) -> InputError | None:
-    """Return an error that a FILE.py:NAME task raised, with its line; None if it is another."""
-    files = {Path(a.rpartition(":")[0]).resolve() for a in arguments if ".py:" in a}
+    """Return an error that a FILE.py:NAME raised, with its line; None if it is another."""
+    names = [name for each in arguments for name in re.findall(r"(?:^|:)([^:]+\.py)(?=:)", each)]
+    names += [each.rpartition(":")[0] for each in arguments if ".py:" in each]
+    files = {Path(name).resolve() for name in names}
     lines = [(f.filename, f.lineno) for f in traceback.extract_tb(error.__traceback__)]
     if isinstance(error, SyntaxError):
         lines.append((error.filename or "", error.lineno))
@@ -144,7 +152,7 @@ def _command(arguments: Sequence[str]) -> str | None:
     return next((a for a in arguments if a in app), None)
 
 
-def _never_fail_to_encode(*streams: Any) -> None:
+def _never_fail_to_encode(*streams: object) -> None:
     for stream in streams:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")

@@ -7,11 +7,18 @@ import time
 from contextlib import redirect_stdout
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from surefoot.cli.arguments import Json, TaskArguments, TaskSource, checked_options
+from surefoot.cli.arguments import (
+    Json,
+    ObjectiveName,
+    TaskArguments,
+    TaskSource,
+    check_objective,
+    checked_options,
+)
 from surefoot.cli.decide import _radius
 from surefoot.cli.fuzz import FuzzArguments, _lookahead  # noqa: F401  # in its annotations
 from surefoot.cli.policy_arguments import PolicyArguments
@@ -20,9 +27,9 @@ from surefoot.options import FaultOptions, FuzzOptions
 
 if TYPE_CHECKING:
     from surefoot.cli.checking import Checking
-    from surefoot.cli.finding_faults import Found
+    from surefoot.cli.finding_faults import FaultsAnswer
     from surefoot.policies import Policy
-    from surefoot.results import FuzzResult, Run
+    from surefoot.records import FuzzResult, Run
 
 Files = Annotated[
     tuple[Path, ...],
@@ -91,7 +98,7 @@ class FindingArguments:
         seconds = seconds_to_check(self.check_seconds, no_check=self.no_check)
         return Checking(seconds, self.out, unchecked=Path("surefoot-findings"))
 
-    def given(self) -> dict[str, Any]:
+    def given(self) -> dict[str, object]:
         """Return the choice as plain data."""
         return {**asdict(self), "out": None if self.out is None else str(self.out)}
 
@@ -103,6 +110,7 @@ def faults(
     policy: Annotated[PolicyArguments, Parameter(name="*")] = PolicyArguments(),
     run: Files = (),
     options: Annotated[FaultsArguments, Parameter(name="*")] = FaultsArguments(),
+    objective: ObjectiveName = "safety",
     findings: Annotated[FindingArguments, Parameter(name="*")] = FindingArguments(),
     json: Json = False,
     task_arguments: Annotated[TaskArguments, Parameter(name="*")] = TaskArguments(),
@@ -121,45 +129,48 @@ def faults(
       surefoot faults "domain:one-way-line?packages=2&locations=6" --policy first
       surefoot faults truck.jani --policy truck.ubj --run runs.json --radius 1
     """
-    from surefoot.cli.faults_text import print_found
+    from surefoot.cli.faults_text import print_faults
     from surefoot.cli.output import document, json_text
     from surefoot.cli.progress import Progress
 
     policy.check_given()
     begin = time.perf_counter()
     with redirect_stdout(sys.stderr), Progress("reading the task"):
-        how, fuzzing = options.for_faults(), options.plain()
+        from surefoot.faults import can_handle
+
+        settings, fuzzing = options.for_faults(), options.plain()
         if run:
             options.check_runs_given()
         checking = findings.checking()
         loaded = task_arguments.load(task)
-        who = policy.load(loaded, seed=how.seed)
+        loaded_policy = policy.load(loaded, seed=settings.seed)
+        check_objective(objective, loaded_policy, can_handle)
         checking.prepare()
-    fuzzed, runs = _runs(who, run, fuzzing)
-    left = max(how.max_seconds - (time.perf_counter() - begin), 0.0)
-    how = replace(how, max_seconds=left)
-    found = _found(who, runs, fuzzed, how, checking, is_text=not json)
+    fuzzed, runs = _runs(loaded_policy, run, fuzzing)
+    left = max(settings.max_seconds - (time.perf_counter() - begin), 0.0)
+    settings = replace(settings, max_seconds=left)
+    result = _result(loaded_policy, runs, fuzzed, settings, checking, is_text=not json)
     if json:
-        given = {**asdict(how), **asdict(fuzzing), **policy.given(), **findings.given()}
+        given = {**asdict(settings), **asdict(fuzzing), **policy.given(), **findings.given()}
         given |= {"max_seconds": options.max_seconds, "run": list(map(str, run))}
         content = document(
             "faults",
             loaded,
-            policy=who.name,
-            policy_sha256=who.sha256,
+            policy=loaded_policy.name,
+            policy_sha256=loaded_policy.sha256,
             options={**given, **task_arguments.given()},
-            seed=how.seed,
+            seed=settings.seed,
             seconds=time.perf_counter() - begin,
-            result=found.to_dict(),
+            result=result.to_dict(),
         )
         print(json_text(content))
     else:
-        print_found(found)
-    return found.exit_code
+        print_faults(result)
+    return result.exit_code
 
 
 def _runs(
-    policy: Policy, files: tuple[Path, ...], options: Any
+    policy: Policy, files: tuple[Path, ...], options: FuzzOptions
 ) -> tuple[FuzzResult | None, list[Run]]:
     """Return the failing runs, the shortest first, and what fuzzing said if it was asked."""
     from surefoot.cli.progress import Progress
@@ -178,10 +189,10 @@ def _runs(
             tell = _teller(progress, options.runs)
             fuzzed = fuzz(policy.task, policy, options=options, progress=tell)
             runs = list(fuzzed.failing)
-    return fuzzed, sorted(runs, key=lambda one: (one.steps, one.run))
+    return fuzzed, sorted(runs, key=lambda run: (run.steps, run.run))
 
 
-def _found(
+def _result(
     policy: Policy,
     runs: list[Run],
     fuzzed: FuzzResult | None,
@@ -189,18 +200,18 @@ def _found(
     checking: Checking,
     *,
     is_text: bool,
-) -> Found:
+) -> FaultsAnswer:
     """Return the faults, checked. What was found is printed also if something goes wrong."""
-    from surefoot.cli.faults_text import print_found
-    from surefoot.cli.finding_faults import Job
+    from surefoot.cli.faults_text import print_faults
+    from surefoot.cli.finding_faults import FaultSearch
     from surefoot.cli.progress import Progress
 
-    job = Job(policy, options, checking, fuzzed)
+    job = FaultSearch(policy, options, checking, fuzzed)
     try:
         with redirect_stdout(sys.stderr), Progress("looking for faults") as progress:
             job.look_at(runs, progress)
     except (KeyboardInterrupt, Exception):
         if is_text and job.rows:
-            print_found(job.found())
+            print_faults(job.result())
         raise
-    return job.found()
+    return job.result()

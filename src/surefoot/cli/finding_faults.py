@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from surefoot.certificates import Certificate
 from surefoot.cli.checking import Checking, Evidence, why_missing
 from surefoot.errors import OutOfBudget
 from surefoot.faults import FaultFinder
 from surefoot.findings import Finding, finding_of
-from surefoot.results import Bug, Fault, FaultsResult, FuzzResult, Run
+from surefoot.records import Bug, Fault, FaultsResult, FuzzResult, Run
 
 if TYPE_CHECKING:
     from surefoot.cli.progress import Progress
@@ -27,20 +27,20 @@ Made = TypeVar("Made", Finding, Certificate)
 class Row:
     """A fault, or a bug where only these are looked for, and what became of its finding."""
 
-    found: Fault | Bug
+    decision: Fault | Bug
     evidence: Evidence
     uncertified: tuple[str, ...] = ()
 
     @property
     def run(self) -> Run:
         """The shortest run that it is on."""
-        run = self.found.run if isinstance(self.found, Fault) else self.found.failing
+        run = self.decision.run if isinstance(self.decision, Fault) else self.decision.failing
         assert run is not None  # the finder says it of every bug
         return run
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return the fault as plain data."""
-        content = {**self.found.to_dict(), "checked": self.evidence.checked}
+        content = {**self.decision.to_dict(), "checked": self.evidence.checked}
         if self.uncertified:
             content["uncertified"] = list(self.uncertified)
         if self.evidence.file is not None:
@@ -57,7 +57,7 @@ class Unavoidable:
     run: Run
     evidence: Evidence
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return it as plain data."""
         start = {
             "run": self.run.run,
@@ -70,7 +70,7 @@ class Unavoidable:
 
 
 @dataclass(frozen=True)
-class Found:
+class FaultsAnswer:
     """What is to be printed."""
 
     policy: Policy
@@ -90,7 +90,7 @@ class Found:
         is_cut = self.fuzzed is not None and self.fuzzed.stopped is not None
         return UNKNOWN if self.result.unknown or self.result.stopped or is_cut else NOTHING
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return the result as plain data; failing runs in full, where faults name them."""
         content = self.result.to_dict()
         content["bugs"] = [{**bug.to_dict(), "checked": False} for bug in self.result.bugs]
@@ -104,7 +104,7 @@ class Found:
         return {**content, "stopped": self.result.stopped}
 
 
-class Job:
+class FaultSearch:
     """Faults on runs of a policy, each checked and kept as soon as it is found."""
 
     def __init__(
@@ -119,7 +119,7 @@ class Job:
         self._checking = checking
         self._fuzzed = fuzzed
         self._finder = FaultFinder(policy.task, policy, options=options)
-        self._seen: set[Any] = set()
+        self._seen: set[object] = set()
         self._unavoidable: list[Unavoidable] = []
         self._check_seconds = 0.0
         self.rows: list[Row] = []
@@ -140,9 +140,9 @@ class Job:
                     progress.note(f"{which}, checking")
                     self.rows.append(self._row(each))
 
-    def found(self) -> Found:
+    def result(self) -> FaultsAnswer:
         """Return what was found so far."""
-        return Found(
+        return FaultsAnswer(
             policy=self._policy,
             result=self._finder.result(),
             rows=tuple(self.rows),
@@ -153,18 +153,20 @@ class Job:
             check_seconds=None if self._checking.seconds is None else self._check_seconds,
         )
 
-    def _row(self, found: Fault | Bug) -> Row:
+    def _row(self, fault: Fault | Bug) -> Row:
         task, seed = self._policy.task, self._options.seed
-        finding, evidence = self._checked(lambda: finding_of(task, self._policy, found, seed=seed))
-        _forget_certificates(found)
+        finding, evidence = self._with_evidence(
+            lambda: finding_of(task, self._policy, fault, seed=seed)
+        )
+        fault.forget_certificates()
         about = {} if finding is None else finding.about
-        return Row(found, evidence, tuple(about.get("uncertified", ())))
+        return Row(fault, evidence, tuple(about.get("uncertified", ())))
 
     def _unavoidable_run(self, run: Run) -> Unavoidable:
-        _, evidence = self._checked(lambda: self._finder.unsafe_certificate(run.start))
+        _, evidence = self._with_evidence(lambda: self._finder.unsafe_certificate(run.start))
         return Unavoidable(run, evidence)
 
-    def _checked(self, make: Callable[[], Made]) -> tuple[Made | None, Evidence]:
+    def _with_evidence(self, make: Callable[[], Made]) -> tuple[Made | None, Evidence]:
         """Return a certificate or finding once it is made, and what became of it."""
         begin = time.monotonic()
         try:
@@ -176,13 +178,7 @@ class Job:
         return made, evidence
 
 
-def _forget_certificates(found: Fault | Bug) -> None:
-    """Drop what is too large to keep for every fault; it can be made again."""
-    for name in ("certificates", "certificate"):
-        found.__dict__.pop(name, None)
-
-
-def _teller(progress: Progress, which: str) -> Any:
+def _teller(progress: Progress, which: str) -> Callable[[int, int, int, int, float], None]:
     def tell(states: int, expanded: int, depth: int, size: int, seconds: float) -> None:
         progress.note(f"{which}, {states:,} states, {size / 1e6:,.0f} MB")
 

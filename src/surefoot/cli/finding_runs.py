@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from surefoot.errors import InputError
 from surefoot.files import read_json
@@ -14,7 +14,7 @@ from surefoot.replay import replayed
 
 if TYPE_CHECKING:
     from surefoot.policies import Policy
-    from surefoot.results import Run
+    from surefoot.records import Run
 
 
 def read_runs(files: Iterable[Path], policy: Policy) -> list[Run]:
@@ -23,11 +23,11 @@ def read_runs(files: Iterable[Path], policy: Policy) -> list[Run]:
     Of a document with many runs only those count that fail. Runs get new numbers if two have the
     same one. Raises InputError for a run that does not fail, or not any more.
     """
-    found = [run for file in files for run in _runs_in(file, policy)]
-    numbers = [number for run in found for number in (run.run, *run.same)]
+    runs = [run for file in files for run in _runs_in(file, policy)]
+    numbers = [number for run in runs for number in (run.run, *run.same)]
     if len(set(numbers)) == len(numbers):
-        return found
-    return list(_renumbered(found))
+        return runs
+    return list(_renumbered(runs))
 
 
 def _renumbered(runs: Sequence[Run]) -> Iterator[Run]:
@@ -53,7 +53,7 @@ def _runs_in(file: Path, policy: Policy) -> Iterator[Run]:
         yield _verified(run_from(each, policy.task, file=file), policy, file)
 
 
-def _is_failing_run(content: Any) -> bool:
+def _is_failing_run(content: object) -> bool:
     """Return whether this is to be looked at: it says that it fails, and is not an earlier run."""
     if not isinstance(content, dict):
         return True
@@ -69,7 +69,7 @@ def _verified(run: Run, policy: Policy, file: Path) -> Run:
         hint = 'a run from another state must say "known_reachable": false'
     raise InputError(
         "not-a-failing-run",
-        f"run {run.run} is no failing run of the policy: it {result}",
+        f"run {run.run} is not a failing run of the policy: it {result}",
         file=str(file),
         hint=hint,
     )

@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
+import itertools
 import json as json_module
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
-from cyclopts import Parameter
+from cyclopts import Parameter, Token
 
-from surefoot.cli.arguments import Json, StatesFile, TaskArguments, TaskSource, checked_options
+from surefoot.cli.arguments import (
+    Json,
+    ObjectiveName,
+    StatesFile,
+    TaskArguments,
+    TaskSource,
+    check_objective,
+    checked_options,
+)
 from surefoot.cli.policy_arguments import PolicyArguments
 from surefoot.errors import InputError, printable, quoted
-from surefoot.options import FuzzOptions, check_word, whole
-from surefoot.results import RESULT_WORDS, RESULTS, counted
+from surefoot.options import FuzzOptions, whole
+from surefoot.text import counted
 
 if TYPE_CHECKING:
-    from rich.text import Text
-
+    from surefoot.cli.progress import Progress
     from surefoot.policies import Policy
-    from surefoot.results import FuzzResult, Run
+    from surefoot.records import FuzzResult, Run
     from surefoot.tasks.task import Task
 
 NOTHING, FAILS, CUT = 0, 1, 4
@@ -33,7 +41,7 @@ Out = Annotated[
 ]
 
 
-def _lookahead(_: Any, tokens: Sequence[Any]) -> int | None:
+def _lookahead(_: object, tokens: Sequence[Token]) -> int | None:
     text: str = tokens[0].value
     if text == "none":
         return None
@@ -65,15 +73,11 @@ class FuzzArguments(FuzzOptions):
 
     def plain(self) -> FuzzOptions:
         """Return the options. Raises InputError for a bad value."""
-        from surefoot.fuzz import BIASES, PERTURBATIONS
+        from surefoot.fuzz.bias import check_bias
 
         values = {field.name: getattr(self, field.name) for field in fields(FuzzOptions)}
         options = checked_options(FuzzOptions(**values))
-        check_word("--bias", options.bias, BIASES)
-        check_word("--perturb", options.perturb, PERTURBATIONS)
-        for name in ("runs", "workers", "changes"):
-            if getattr(options, name) == 0:
-                raise InputError("bad-option", f"--{name} must be at least 1")
+        check_bias("--bias", options.bias)
         if options.changes != FuzzOptions.changes and options.perturb == "none":
             raise InputError(
                 "bad-option",
@@ -90,6 +94,7 @@ def fuzz(
     policy: Annotated[PolicyArguments, Parameter(name="*")] = PolicyArguments(),
     states: StatesFile = None,
     options: Annotated[FuzzArguments, Parameter(name="*")] = FuzzArguments(),
+    objective: ObjectiveName = "safety",
     out: Out = None,
     json: Json = False,
     task_arguments: Annotated[TaskArguments, Parameter(name="*")] = TaskArguments(),
@@ -114,27 +119,35 @@ def fuzz(
     policy.check_given()
     with redirect_stdout(sys.stderr), Progress("reading the task"):
         from surefoot.cli.state_text import read_states
+        from surefoot.fuzz import can_handle
         from surefoot.fuzz import fuzz as run
 
-        how = options.plain()
+        settings = options.plain()
         check_writable(out)
         loaded = task_arguments.load(task)
-        who = policy.load(loaded, seed=how.seed)
+        loaded_policy = policy.load(loaded, seed=settings.seed)
+        check_objective(objective, loaded_policy, can_handle)
         starts = None if states is None else read_states(loaded, states)
     with redirect_stdout(sys.stderr), Progress("fuzzing") as progress:
-        result = run(loaded, who, starts, options=how, progress=_teller(progress, how.runs))
+        result = run(
+            loaded,
+            loaded_policy,
+            starts,
+            options=settings,
+            progress=_teller(progress, settings.runs),
+        )
     if json or out is not None:
-        given = {**asdict(how), **policy.given(), "states": states and str(states)}
-        content = _document(who, result, how, {**given, **task_arguments.given()})
+        given = {**asdict(settings), **policy.given(), "states": states and str(states)}
+        content = _document(loaded_policy, result, settings, {**given, **task_arguments.given()})
     if out is not None:
         write_document(out, content)
     if json:
         print(json_text(content))
     else:
-        _print_result(who, result)
+        _print_result(loaded_policy, result)
         if out is not None:
             print(f"all runs are in {printable(str(out))}")
-    for hint in _hints(result, how):
+    for hint in _hints(result, settings):
         print(hint, file=sys.stderr)
     return exit_code_of(result)
 
@@ -146,7 +159,7 @@ def exit_code_of(result: FuzzResult) -> int:
     return CUT if result.stopped else NOTHING
 
 
-def _teller(progress: Any, asked: int) -> Any:
+def _teller(progress: Progress, asked: int) -> Callable[[int, int, int, int, float], None]:
     def tell(states: int, done: int, failing: int, memory: int, seconds: float) -> None:
         progress.note(
             f"{done:,} of {counted(asked, 'run')}, {failing:,} failing, {counted(states, 'state')}"
@@ -159,8 +172,8 @@ def _teller(progress: Any, asked: int) -> Any:
 
 
 def _document(
-    policy: Policy, result: FuzzResult, options: FuzzOptions, given: dict[str, Any]
-) -> dict[str, Any]:
+    policy: Policy, result: FuzzResult, options: FuzzOptions, given: dict[str, object]
+) -> dict[str, object]:
     from surefoot.cli.output import document
 
     return document(
@@ -181,23 +194,19 @@ def check_writable(file: Path | None) -> None:
         return
     if file.suffix != ".json":
         raise InputError(
-            "bad-option", f"--out {quoted(str(file))} is no JSON file", hint="as in -o runs.json"
+            "bad-option", f"--out {quoted(str(file))} is not a JSON file", hint="as in -o runs.json"
         )
     if file.is_dir() or not file.absolute().parent.is_dir():
         what = "is a directory" if file.is_dir() else "is in a directory that is not there"
         raise InputError("bad-option", f"--out {quoted(str(file))} {what}")
 
 
-def write_document(file: Path, content: dict[str, Any]) -> None:
+def write_document(file: Path, content: dict[str, object]) -> None:
     """Write a JSON document; a file of that name stays as it is until all is written."""
-    beside = file.with_name(f".{file.name}.new")
-    try:
-        with beside.open("w", encoding="utf-8") as stream:
-            json_module.dump(content, stream)
-            stream.write("\n")
-        beside.replace(file)
-    finally:
-        beside.unlink(missing_ok=True)
+    from surefoot.files import write_pieces
+
+    pieces = json_module.JSONEncoder().iterencode(content)
+    write_pieces(file, itertools.chain(pieces, "\n"), what="file")
 
 
 # -- text --------------------------------------------------------------------------------------
@@ -206,6 +215,7 @@ def write_document(file: Path, content: dict[str, Any]) -> None:
 def _print_result(policy: Policy, result: FuzzResult) -> None:
     from rich.text import Text
 
+    from surefoot.cli.fuzz_text import count_lines
     from surefoot.cli.output import console
 
     out = console()
@@ -213,7 +223,7 @@ def _print_result(policy: Policy, result: FuzzResult) -> None:
     out.print(Text(f"{printable(task.name)}, policy {printable(policy.name)}", style="bold"))
     if result.failing:
         _print_run(task, min(result.failing, key=lambda run: (run.steps, run.run)), result)
-    for line in _count_lines(result):
+    for line in count_lines(result):
         out.print(line)
     out.print(_cost_text(result))
 
@@ -229,48 +239,6 @@ def _print_run(task: Task, run: Run, result: FuzzResult) -> None:
     print("\n".join(lines_of(run, labels_of(task))), end="\n\n")
 
 
-def _count_lines(result: FuzzResult) -> Iterator[Text]:
-    """Yield how many runs there are, and how many of them ended how."""
-    from rich.text import Text
-
-    from surefoot.cli.run_text import STYLES
-
-    ends = [end for end in RESULTS if result.counts.get(end)]
-    width = max([len("runs"), *(len(RESULT_WORDS[end]) + 2 for end in ends)])
-    total = f"{sum(result.counts.values()):,}"
-    yield Text(f"{'runs':{width}}  {total}")
-    for end in ends:
-        count = Text(f"{result.counts[end]:>{len(total)},}", style=STYLES[end])
-        more = f"  {meaning}" if (meaning := _meaning(end, result)) else ""
-        yield Text.assemble(f"{'  ' + RESULT_WORDS[end]:{width}}  ", count, more)
-
-
-def _meaning(end: str, result: FuzzResult) -> str:
-    """Return what the user should know about runs that ended so."""
-    if end == "fail":
-        return f"{len(result.failing):,} distinct"
-    if end == "cut":
-        reasons = _cut_reasons(result).most_common()
-        if len(reasons) == 1:
-            return _CUTS.get(reasons[0][0], reasons[0][0])
-        return ", ".join(f"{count:,} {_CUTS.get(why, why)}" for why, count in reasons)
-    return _MEANINGS.get(end, "")
-
-
-_MEANINGS = {
-    "safe": "all that the policy can reach from their start was seen",
-    "dead_end": "no action is applicable",
-    "inapplicable": "the policy decides for an action that cannot be taken",
-}
-_CUTS = {
-    "steps": "after too many steps",
-    "exhausted": "with nothing new ahead",
-    "seconds": "for lack of time",
-    "memory": "for lack of memory",
-    "model-error": "by an error of the model",
-}
-
-
 def _cost_text(result: FuzzResult) -> str:
     text = f"{counted(result.steps, 'step')}, {counted(result.states, 'state')}, "
     text += f"{counted(result.policy_calls, 'decision')} in {result.seconds:,.3f} s"
@@ -279,23 +247,23 @@ def _cost_text(result: FuzzResult) -> str:
 
 def _hints(result: FuzzResult, options: FuzzOptions) -> list[str]:
     """Return what was cut, and which option helps."""
-    found = []
+    hints = []
     done = sum(result.counts.values())
-    reasons = _cut_reasons(result)
+    reasons = Counter(result.cuts)
     if result.stopped == "seconds":
         text = f"{done:,} of {counted(options.runs, 'run')} were done"
         limit = f"{options.max_seconds:,g} seconds"
         help = "raise --max-seconds or --workers"
         if options.lookahead is None:
             help += ", or look less far ahead: --lookahead 3"
-        found.append(f"cut: {limit} were not enough, {text}; {help}")
+        hints.append(f"cut: {limit} were not enough, {text}; {help}")
     if count := reasons["memory"]:
         limit = f"{options.memory_mb:,} MB"
-        found.append(
+        hints.append(
             f"cut: {counted(count, 'run')} for lack of memory ({limit}); raise --memory-mb"
         )
     if count := result.counts.get("inapplicable", 0):
-        found.append(
+        hints.append(
             f"{counted(count, 'run')} stopped where the policy's choice is not applicable; without "
             "--unfiltered it takes the best applicable one"
         )
@@ -304,17 +272,10 @@ def _hints(result: FuzzResult, options: FuzzOptions) -> list[str]:
         help = "raise --max-steps"
         if options.bias == "greedy" and not result.failing:
             help += ", or try --bias weighted: greedy runs may circle near fail"
-        found.append(f"cut: {counted(count, 'run')} after {steps}; {help}")
+        hints.append(f"cut: {counted(count, 'run')} after {steps}; {help}")
     if count := reasons["model-error"]:
-        found.append(
+        hints.append(
             f"cut: {counted(count, 'run')} where a changed value led to an error of the model; "
             "--perturb actions changes no values"
         )
-    return found
-
-
-def _cut_reasons(result: FuzzResult) -> Counter[str]:
-    """Return how many runs were cut for which reason."""
-    if not result.counts.get("cut"):
-        return Counter()
-    return Counter(run.reason or "" for run in result.runs if run.result == "cut")
+    return hints

@@ -7,7 +7,7 @@ import time
 from contextlib import redirect_stdout
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
@@ -16,7 +16,7 @@ from surefoot.cli.policy_arguments import PolicyArguments
 from surefoot.cli.replay import FindingFile, OtherTask
 from surefoot.errors import InputError, OutOfBudget, printable
 from surefoot.options import BudgetOptions, FaultOptions
-from surefoot.results import counted
+from surefoot.text import counted
 
 if TYPE_CHECKING:
     from surefoot.findings import Finding
@@ -83,30 +83,30 @@ def minimise(
         from surefoot.findings import read_finding
 
         _check_new(out)
-        found = read_finding(finding)
-        loaded = task_of(found, task, task_arguments, must_be_same=True)
-        who = policy_of(found, loaded, policy, seed=options.seed, must_be_same=True)
+        before = read_finding(finding)
+        loaded = task_of(before, task, task_arguments, must_be_same=True)
+        loaded_policy = policy_of(before, loaded, policy, seed=options.seed, must_be_same=True)
     with redirect_stdout(sys.stderr), Progress("minimising") as progress:
         from surefoot.minimise import minimise as run
 
-        result = run(found, who, task=loaded, progress=progress.note, **asdict(options))
-        is_checked = _is_checked(result, who, check_seconds)
+        result = run(before, loaded_policy, task=loaded, progress=progress.note, **asdict(options))
+        is_checked = _is_checked(result, loaded_policy, check_seconds)
         result.after.write(out)
     if json:
-        said = {**asdict(options), "finding": str(finding), "task": task, "out": str(out)}
+        arguments = {**asdict(options), "finding": str(finding), "task": task, "out": str(out)}
         content = document(
             "minimise",
             loaded,
-            policy=who.name,
-            policy_sha256=who.sha256,
-            options={**said, **policy.given(), **task_arguments.given()},
+            policy=loaded_policy.name,
+            policy_sha256=loaded_policy.sha256,
+            options={**arguments, **policy.given(), **task_arguments.given()},
             seed=options.seed,
             seconds=time.perf_counter() - begin,
             result={**result.to_dict(), "checked": is_checked},
         )
         print(json_text(content))
     else:
-        _print(who, result, out, is_checked=is_checked)
+        _print(loaded_policy, result, out, is_checked=is_checked)
     return 0
 
 
@@ -149,6 +149,6 @@ def _print(policy: Policy, result: MinimiseResult, out: Path, *, is_checked: boo
 def _line(finding: Finding, policy: Policy) -> str:
     from surefoot.cli.state_text import labels_of, text_of
 
-    start: Any = finding.run(policy.task).start
+    start = finding.run(policy.task).start
     state = text_of(start, labels_of(policy.task))
     return f"{counted(finding.steps, 'step')} from {state}"

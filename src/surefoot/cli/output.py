@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,7 +23,7 @@ def console() -> Console:
     return Console(file=sys.stdout, markup=False, highlight=False, emoji=False, soft_wrap=True)
 
 
-def json_text(content: dict[str, Any]) -> str:
+def json_text(content: dict[str, object]) -> str:
     """Return a JSON document: indented for the eye on a terminal, on one line elsewhere."""
     return json.dumps(content, indent=2 if sys.stdout.isatty() else None)
 
@@ -33,11 +34,11 @@ def document(
     *,
     policy: str | None = None,
     policy_sha256: str | None = None,
-    options: dict[str, Any],
+    options: Mapping[str, object],
     seed: int,
     seconds: float,
-    result: dict[str, Any],
-) -> dict[str, Any]:
+    result: dict[str, object],
+) -> dict[str, object]:
     """Return the JSON document of a command: what every document has, then the result."""
     from surefoot import __version__
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Group, Parameter
 
@@ -73,9 +73,9 @@ class PolicyArguments:
         if not self.policy:
             raise missing_policy()
 
-    def given(self) -> dict[str, Any]:
+    def given(self) -> dict[str, object]:
         """Return the arguments as plain data: ``policy``, and the others where they were given."""
-        more: dict[str, Any] = {}
+        more: dict[str, object] = {}
         if self.interface is not None:
             more["interface"] = str(self.interface)
         if self.unfiltered:

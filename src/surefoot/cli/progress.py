@@ -8,7 +8,12 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.status import Status
+
+    from surefoot.verify.method import Numbers
 
 FIRST_SECONDS = 2.0
 PLAIN_SECONDS = 5.0
@@ -26,7 +31,7 @@ class Progress:
         self._begin = time.monotonic()
         self._done = threading.Event()
         self._lock = threading.Lock()
-        self._status: Any = None
+        self._status: Status | None = None
         self._method = ""
         self._thread = threading.Thread(target=self._watch, daemon=True)
 
@@ -46,9 +51,9 @@ class Progress:
             self._method = name
             self.note(name)
 
-    def verified(self, *numbers: Any) -> None:
+    def verified(self, *numbers: *Numbers) -> None:
         """Note how far a method of verification is: the callback that ``verify`` takes."""
-        from surefoot.verify.job import progress_text
+        from surefoot.verify import progress_text
 
         self.note(progress_text(self._method, numbers))
 
@@ -102,7 +107,7 @@ class Progress:
         from rich.console import Console
         from rich.text import Text
 
-        console: Any = Console(stderr=True)
+        console = Console(stderr=True)
         with console.status(Text(self._text())) as status:
             self._status = status
             while not self._done.wait(0.2):

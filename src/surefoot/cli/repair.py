@@ -4,23 +4,30 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from surefoot.cli.arguments import Json, TaskArguments, TaskSource, checked_options
+from surefoot.cli.arguments import (
+    Json,
+    ObjectiveName,
+    TaskArguments,
+    TaskSource,
+    check_objective,
+    checked_options,
+)
 from surefoot.cli.policy_arguments import PolicyArguments
 from surefoot.errors import InputError, SurefootError, printable, quoted
 from surefoot.options import RepairOptions
-from surefoot.results import counted
+from surefoot.text import counted
 
 if TYPE_CHECKING:
     from surefoot.policies import Policy
-    from surefoot.results import RepairResult
+    from surefoot.records import Fault, RepairResult
 
 FaultFiles = Annotated[
     tuple[Path, ...],
@@ -47,6 +54,7 @@ def repair(
     out: New,
     record: Record = None,
     options: Annotated[RepairOptions, Parameter(name="*")] = RepairOptions(),
+    objective: ObjectiveName = "safety",
     json: Json = False,
     task_arguments: Annotated[TaskArguments, Parameter(name="*")] = TaskArguments(),
 ) -> int:
@@ -71,39 +79,46 @@ def repair(
     options = checked_options(options)
     begin = time.perf_counter()
     with redirect_stdout(sys.stderr), Progress("reading the task"):
+        from surefoot.repair import can_handle
+
         _check_files(faults, out, record)
         loaded = task_arguments.load(task)
-        who = policy.load(loaded, seed=options.seed)
-        _check_out(who, out)
+        loaded_policy = policy.load(loaded, seed=options.seed)
+        check_objective(objective, loaded_policy, can_handle)
+        _check_out(loaded_policy, out)
         from surefoot.findings.faults import read_faults
 
-        found = read_faults(faults, loaded)
+        demanded = read_faults(faults, loaded)
         if record is not None and not options.any_other:
-            _check_recordable(found)
+            _check_recordable(demanded)
     with redirect_stdout(sys.stderr), Progress("repairing") as progress:
-        result, files, again = repaired(who, found, out, options, progress=progress.note)
+        result, files, again = repaired(
+            loaded_policy, demanded, out, options, progress=progress.note
+        )
         if record is not None:
-            _write_record(record, who, again, found, result, any_other=options.any_other)
+            _write_record(
+                record, loaded_policy, again, demanded, result, any_other=options.any_other
+            )
     if json:
-        said = {**asdict(options), "faults": list(map(str, faults)), "out": str(out)}
-        said["record"] = None if record is None else str(record)
+        arguments = {**asdict(options), "faults": list(map(str, faults)), "out": str(out)}
+        arguments["record"] = None if record is None else str(record)
         content = document(
             "repair",
             loaded,
-            policy=who.name,
-            policy_sha256=who.sha256,
-            options={**said, **policy.given(), **task_arguments.given()},
+            policy=loaded_policy.name,
+            policy_sha256=loaded_policy.sha256,
+            options={**arguments, **policy.given(), **task_arguments.given()},
             seed=options.seed,
             seconds=time.perf_counter() - begin,
             result=_result(result, files, again),
         )
         print(json_text(content))
     else:
-        _print(who, result, files, record)
+        _print(loaded_policy, result, files, record)
     return 0
 
 
-def _result(result: RepairResult, files: Sequence[Path], again: Policy) -> dict[str, Any]:
+def _result(result: RepairResult, files: Sequence[Path], again: Policy) -> dict[str, object]:
     """Return the result as plain data; ``repaired`` is the policy that was written."""
     content = result.to_dict()
     del content["policy"], content["seconds"]  # the document says both itself
@@ -125,7 +140,7 @@ def _check_files(faults: Sequence[Path], out: Path, record: Path | None) -> None
             raise InputError("bad-option", "--record and --out are the same file")
 
 
-def _check_recordable(faults: Sequence[Any]) -> None:
+def _check_recordable(faults: Sequence[Fault]) -> None:
     """Raise InputError if a fault has no alternative known to be safe: nobody could check then that
     the new decision is.
     """
@@ -153,7 +168,12 @@ def _check_out(policy: Policy, out: Path) -> None:
 
 
 def repaired(
-    policy: Policy, faults: Sequence[Any], out: Path, options: RepairOptions, *, progress: Any
+    policy: Policy,
+    faults: Sequence[Fault],
+    out: Path,
+    options: RepairOptions,
+    *,
+    progress: Callable[[str], None],
 ) -> tuple[RepairResult, list[Path], Policy]:
     """Return the result of a repair, its files, and the policy that was read from them again.
 
@@ -173,12 +193,12 @@ def repaired(
             "fault-not-repaired",
             f"{counted(len(still), 'fault')} still there in the file that was written",
             file=str(files[0]),
-            hint="this is a bug of Surefoot, please report it",
+            hint="this is a bug in Surefoot, please report it",
         )
     return result, files, again
 
 
-def faults_left(policy: Policy, faults: Sequence[Any], *, any_other: bool) -> list[Any]:
+def faults_left(policy: Policy, faults: Sequence[Fault], *, any_other: bool) -> list[Fault]:
     """Return the faults that the policy still has: it takes the guilty action, or, unless
     ``any_other`` will do, none of the alternatives.
     """
@@ -195,7 +215,7 @@ def _write_record(
     file: Path,
     before: Policy,
     after: Policy,
-    faults: Sequence[Any],
+    faults: Sequence[Fault],
     result: RepairResult,
     *,
     any_other: bool,

@@ -15,7 +15,7 @@ from surefoot.cli.arguments import Json, TaskArguments, checked_options
 from surefoot.cli.policy_arguments import PolicyArguments
 from surefoot.errors import InputError, printable
 from surefoot.options import BudgetOptions
-from surefoot.results import counted
+from surefoot.text import counted
 
 if TYPE_CHECKING:
     from surefoot.findings import Finding
@@ -77,25 +77,25 @@ def replay(
         from surefoot.findings import read_finding
         from surefoot.replay import replayed
 
-        found = read_finding(finding)
-        loaded = task_of(found, task, task_arguments)
-        who = policy_of(found, loaded, policy, seed=options.seed)
-        result = replayed(who, found.run(loaded))
+        stored = read_finding(finding)
+        loaded = task_of(stored, task, task_arguments)
+        loaded_policy = policy_of(stored, loaded, policy, seed=options.seed)
+        result = replayed(loaded_policy, stored.run(loaded))
     if json:
-        said = {**asdict(options), "finding": str(finding), "task": task}
+        arguments = {**asdict(options), "finding": str(finding), "task": task}
         content = document(
             "replay",
             loaded,
-            policy=who.name,
-            policy_sha256=who.sha256,
-            options={**said, **policy.given(), **task_arguments.given()},
+            policy=loaded_policy.name,
+            policy_sha256=loaded_policy.sha256,
+            options={**arguments, **policy.given(), **task_arguments.given()},
             seed=options.seed,
             seconds=time.perf_counter() - begin,
             result=result.to_dict(),
         )
         print(json_text(content))
     else:
-        _print(found, who, result)
+        _print(stored, loaded_policy, result)
     return int(result.still_fails)
 
 
@@ -148,7 +148,7 @@ def _print(finding: Finding, policy: Policy, result: ReplayResult) -> None:
     if result.still_fails:
         out.print(Text.assemble(("still fails", "bold red"), f" after {steps}, in {state}"))
         return
-    ends = f" any more: at step {(result.step or 0) + 1} of {result.steps:,}, in {state}"
+    ends = f" any more: at step {result.step + 1} of {result.steps:,}, in {state}"
     out.print(Text.assemble(("does not fail", "bold green"), ends))
     if result.reason is not None:
         out.print(f"  {printable(result.reason, 2000)}")

@@ -48,7 +48,7 @@ class ReportFiles:
         given = list(self.places(None).values())
         for path in given:
             if str(path).startswith("-") and path != STANDARD_OUTPUT:
-                raise InputError("bad-option", f"{quoted(str(path))} is no file to write to")
+                raise InputError("bad-option", f"{quoted(str(path))} is not a file to write to")
         if len(set(given)) < len(given):
             raise InputError("bad-option", "two reports cannot go to the same file")
         if json and STANDARD_OUTPUT in given:
@@ -56,9 +56,9 @@ class ReportFiles:
 
     def places(self, default: Path | None) -> dict[str, Path]:
         """Return where which report goes; where none is asked for, the page to the default."""
-        found = {"html": self.out, **asdict(self)}
-        del found["out"]
-        given = {name: path for name, path in found.items() if path is not None}
+        places = {"html": self.out, **asdict(self)}
+        del places["out"]
+        given = {name: path for name, path in places.items() if path is not None}
         return given if given or default is None else {"html": default}
 
 
@@ -72,6 +72,9 @@ class ReportArguments(BudgetOptions):
     """not needed here: what a report shows is bounded"""
     seed: int = 0
     """not needed here: nothing is drawn"""
+    picture: str | None = None
+    """how to draw states: bars, one of an installed package, or FILE.py:NAME; else as the task does
+    """
 
 
 def report(
@@ -102,12 +105,15 @@ def report(
     options = checked_options(options)
     files.check(json=json)
     with redirect_stdout(sys.stderr), Progress("reading the campaign"):
+        from surefoot.pictures import PICTURES
         from surefoot.report import source_of
 
+        if options.picture is not None:
+            PICTURES.check(options.picture)
         source = source_of(directory)
     with redirect_stdout(sys.stderr), Progress("writing the report"):
         default = None if json else directory / "report.html"
-        written, printed = _write(source, files.places(default))
+        written, printed = _write(source, files.places(default), options.picture)
     if json:
         content = {"surefoot": source.content["surefoot"], "command": "report", **source.content}
         more = {"files": written, "peak_memory_mb": peak_memory_mb()}
@@ -119,13 +125,16 @@ def report(
     return 0
 
 
-def _write(source: Source, places: dict[str, Path]) -> tuple[dict[str, str], str]:
+def _write(
+    source: Source, places: dict[str, Path], picture: str | None
+) -> tuple[dict[str, str], str]:
     """Write what was asked for; return where, and what goes to standard output."""
     from surefoot import report
 
     written, printed = {}, ""
     for name, path in places.items():
-        text = getattr(report, name)(source)
+        more = {"picture": picture} if name == "html" else {}
+        text = getattr(report, name)(source, **more)
         if path == STANDARD_OUTPUT:
             printed = text
         else:

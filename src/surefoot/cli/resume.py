@@ -53,7 +53,7 @@ def resume(
     For example:
       surefoot resume debugged
     """
-    from surefoot.cli.debug import Job
+    from surefoot.cli.debug import Display
     from surefoot.cli.progress import Progress
 
     options = checked_options(options)
@@ -66,8 +66,15 @@ def resume(
             raise InputError("bad-option", f"--{name} belongs to a task", hint="give the TASK")
         given = read_given(directory)
         loaded = task_of(given, None if task is None else task_arguments.load(task))
-    policy = printable(given.content["policy"]["name"])
+    policy = printable(given.content.policy.name)
     title = f"{printable(loaded.name)}, policy {policy}"
-    job = Job("resume", loaded, directory, title, is_json=json)
-    said = {**asdict(options), "directory": str(directory), "task": task, **task_arguments.given()}
-    return job.run(lambda watch: go_on(directory, loaded, watch), said)
+    display = Display("resume", loaded, directory, title, is_json=json)
+    arguments = {
+        **asdict(options),
+        "directory": str(directory),
+        "task": task,
+        **task_arguments.given(),
+    }
+    with display as watch:
+        result = go_on(directory, loaded, watch)
+    return display.end(result, arguments)

@@ -4,29 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from surefoot.errors import InputError, printable, quoted
-from surefoot.results import RESULT_WORDS, counted
+from surefoot.records import NOTHING_FAILS, RunEnd
+from surefoot.text import counted
 
 if TYPE_CHECKING:
     from rich.text import Text
 
     from surefoot.policies import Policy
-    from surefoot.results import Made, Run
+    from surefoot.records import Made, Run
+    from surefoot.tasks.state import State
     from surefoot.tasks.task import Task
 
 STYLES = {
     "fail": "bold red",
     "goal": "bold green",
-    "safe": "bold green",
     "dead_end": "bold yellow",
     "inapplicable": "bold yellow",
+    "cycle": "bold yellow",
     "cut": "bold",
 }
 SHOWN_ACTIONS = 6  # of those that were applicable in a step
 Labels = Mapping[str, tuple[str, ...]]
-Draw = Callable[[Any], str]  # a state's picture as text
+Draw = Callable[["State"], str]  # a state's picture as text
 INDENT = " " * 9
 
 
@@ -48,18 +50,18 @@ def choices_of(policy: Policy, run: Run) -> list[Choice]:
     of an unfiltered policy those of all its outputs.
     """
     task = policy.task
-    found = []
+    choices = []
     for state, action in zip(run.states, run.actions, strict=False):
         names = task.applicable(state)
         applicable = tuple(name for name in names if name not in task.silent) or names
         scores = scores_of(policy, state)
         if scores is not None and not policy.unfiltered:
             scores = {name: scores[name] for name in applicable if name in scores}
-        found.append(Choice(applicable, scores, len(task.outcomes(state, action))))
-    return found
+        choices.append(Choice(applicable, scores, len(task.outcomes(state, action))))
+    return choices
 
 
-def scores_of(policy: Policy, state: Any) -> Mapping[str, float] | None:
+def scores_of(policy: Policy, state: object) -> Mapping[str, float] | None:
     """Return the scores of all outputs in a state; None if the policy gives none."""
     try:
         return policy.scores(state)
@@ -76,10 +78,11 @@ def head_of(run: Run, more: str = "") -> Text:
     """Return the line that says how a run ended."""
     from rich.text import Text
 
-    because = f" ({printable(run.reason)})" if run.reason and run.result == "cut" else ""
+    reason = "nothing reachable fails" if run.reason == NOTHING_FAILS else run.reason
+    because = f" ({printable(reason)})" if reason and run.result is RunEnd.CUT else ""
     return Text.assemble(
         f"run {run.run}: ",
-        (RESULT_WORDS[run.result], STYLES[run.result]),
+        (run.result.word, STYLES[run.result]),
         f"{because} after {counted(run.steps, 'step')}{more}",
     )
 
@@ -106,7 +109,7 @@ def lines_of(
         if choices and (below := _choice_text(choices[step], action)):
             yield f"{INDENT}{below}"
         yield from _picture_lines(draw, run.states[step + 1])
-    if run.result == "inapplicable" and run.reason:
+    if run.result is RunEnd.INAPPLICABLE and run.reason:
         yield f"  {run.steps + 1:5}  {printable(run.reason)}  is not applicable"
 
 
@@ -115,18 +118,18 @@ def picture_text(task: Task) -> Draw:
     if task.draw is None:
         raise InputError(
             "no-picture",
-            f"nobody knows how to draw states of {quoted(task.name)}",
+            f"no picture is available for states of {quoted(task.name)}",
             hint="only the built-in domains have --pictures: see surefoot domains",
         )
     return lambda state: str(task.picture(state))
 
 
-def _picture_lines(draw: Draw | None, state: Any) -> Iterator[str]:
+def _picture_lines(draw: Draw | None, state: State) -> Iterator[str]:
     if draw is not None:
         yield from (f"{INDENT}{line}".rstrip() for line in draw(state).splitlines())
 
 
-def changes_text(before: Any, after: Any, labels: Labels) -> str:
+def changes_text(before: State, after: State, labels: Labels) -> str:
     """Return the values of ``after`` that differ from those of ``before``."""
     from surefoot.cli.state_text import text_of
 

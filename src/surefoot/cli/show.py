@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import redirect_stdout
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
@@ -14,13 +14,14 @@ from surefoot.cli.arguments import Json, TaskArguments, checked_options
 from surefoot.cli.policy_arguments import PolicyArguments
 from surefoot.cli.replay import OtherTask, ReplayArguments
 from surefoot.errors import printable
-from surefoot.results import counted
+from surefoot.text import counted
 
 if TYPE_CHECKING:
+    from surefoot.campaign import Campaign
     from surefoot.cli.run_text import Choice, Draw
     from surefoot.findings import Finding
     from surefoot.policies import Policy
-    from surefoot.results import Run
+    from surefoot.records import Run
 
 SHOWN_FAULTS = 20
 What = Annotated[
@@ -58,10 +59,10 @@ def show(
         from surefoot.cli.replay import policy_of, task_of
         from surefoot.findings import read_finding
 
-        found = read_finding(what)
-        loaded = task_of(found, task, task_arguments, must_be_same=True)
-        who = policy_of(found, loaded, policy, seed=options.seed, must_be_same=True)
-        shown = _Shown(found, who)
+        stored = read_finding(what)
+        loaded = task_of(stored, task, task_arguments, must_be_same=True)
+        loaded_policy = policy_of(stored, loaded, policy, seed=options.seed, must_be_same=True)
+        shown = _Shown(stored, loaded_policy)
     if json:
         from surefoot.cli.output import json_text
 
@@ -79,31 +80,32 @@ def _show_campaign(directory: Path, *, is_json: bool) -> int:
     from surefoot.cli.output import console, json_text
 
     campaign = read_campaign(directory)
-    content = campaign.to_dict()
     if is_json:
+        content = campaign.to_dict()
         names = ("surefoot", "task", "policy", "state", "outcome", "faults")
         shown = {name: content[name] for name in names}
         print(json_text({**shown, "command": "show", "directory": str(directory)}))
         return 0
     out = console()
-    for line in _campaign_lines(content, directory):
+    for line in _campaign_lines(campaign, directory):
         out.print(line)
     return 0
 
 
-def _campaign_lines(content: dict[str, Any], directory: Path) -> Iterator[Any]:
+def _campaign_lines(campaign: Campaign, directory: Path) -> Iterator[object]:
     from rich.text import Text
 
     from surefoot.cli.debug_text import fault_lines
 
-    task, policy = printable(content["task"]["name"]), printable(content["policy"]["name"])
+    given = campaign.given.content
+    task, policy = printable(given.task.name), printable(given.policy.name)
     yield Text(f"{task}, policy {policy}", style="bold")
-    faults = content["faults"]
+    faults = campaign.faults
     for fault in faults[:SHOWN_FAULTS]:
         yield from fault_lines(fault, directory, {})
     if len(faults) > SHOWN_FAULTS:
         yield f"... and {len(faults) - SHOWN_FAULTS:,} more, see --json"
-    ended = content["outcome"] or content["state"]
+    ended = campaign.outcome or campaign.state
     yield f"{counted(len(faults), 'fault')}; the campaign: {printable(ended)}"
 
 
@@ -121,7 +123,7 @@ class _Shown:
         self._run: Run = finding.run(policy.task)
         self._choices: list[Choice] = choices_of(policy, self._run)
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> dict[str, object]:
         """Return the finding as plain data, its certificates left out."""
         from surefoot.cli.simulate import _explained
 
@@ -145,15 +147,15 @@ class _Shown:
 
         out = console()
         task = self._policy.task
-        said = self._finding.content["policy"]["name"]
-        out.print(Text(f"{printable(task.name)}, policy {printable(said)}", style="bold"))
+        name = self._finding.content["policy"]["name"]
+        out.print(Text(f"{printable(task.name)}, policy {printable(name)}", style="bold"))
         for line in self._about_lines():
             out.print(line)
         out.print(head_of(self._run))
         lines = lines_of(self._run, labels_of(task), self._choices, self._draw())
         print("\n".join(lines))
 
-    def _about_lines(self) -> Iterator[Any]:
+    def _about_lines(self) -> Iterator[object]:
         """Yield what is wrong on the run."""
         from rich.text import Text
 
@@ -166,5 +168,5 @@ class _Shown:
         yield Text.assemble((kind, "bold red"), where)
         if kind == "fault":
             names = [printable(str(name)) for name in about["alternatives"]]
-            more = ["others may be"] if about.get("more_unknown") is True else []
-            yield f"  safe instead: {', '.join([*names, *more])}"
+            more = ["possibly others"] if about.get("more_unknown") is True else []
+            yield f"  safe alternative: {', '.join([*names, *more])}"

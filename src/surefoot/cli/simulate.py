@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from contextlib import redirect_stdout
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
@@ -16,7 +16,7 @@ from surefoot.options import SimulateOptions
 if TYPE_CHECKING:
     from surefoot.cli.run_text import Draw
     from surefoot.policies import Policy
-    from surefoot.results import Run, SimulateResult
+    from surefoot.records import Run, SimulateResult
 
 States = Annotated[
     tuple[str, ...],
@@ -68,15 +68,17 @@ def simulate(
 
         loaded = task_arguments.load(task)
         draw = picture_text(loaded) if pictures else None
-        who = policy.load(loaded, seed=options.seed, default=DEFAULT)
+        loaded_policy = policy.load(loaded, seed=options.seed, default=DEFAULT)
         starts = [state_of(loaded, text) for text in state]
         starts += read_states(loaded, states) if states is not None else []
     with redirect_stdout(sys.stderr), Progress("simulating"):
         # The policy random is another one for each run.
         is_random = (policy.policy or DEFAULT) == "random"
-        chosen = "random" if is_random else who
+        chosen = "random" if is_random else loaded_policy
         result = run(loaded, starts or None, policy=chosen, options=options)
-        runs = [_explained(who, one, draw) for one in result.runs] if json else []
+        runs = (
+            [_explained(loaded_policy, each_run, draw) for each_run in result.runs] if json else []
+        )
     if json:
         given = {**asdict(options), "runs": len(result.runs), **policy.given()}
         given |= {"policy": policy.policy or DEFAULT}
@@ -84,8 +86,8 @@ def simulate(
         content = document(
             "simulate",
             loaded,
-            policy="random" if is_random else who.name,
-            policy_sha256=who.sha256,
+            policy="random" if is_random else loaded_policy.name,
+            policy_sha256=loaded_policy.sha256,
             options={**given, **task_arguments.given()},
             seed=options.seed,
             seconds=result.seconds,
@@ -93,21 +95,21 @@ def simulate(
         )
         print(json_text(content))
     else:
-        _print_runs(who, result, draw)
+        _print_runs(loaded_policy, result, draw)
     return 0
 
 
-def _explained(policy: Policy, run: Run, draw: Draw | None) -> dict[str, Any]:
+def _explained(policy: Policy, run: Run, draw: Draw | None) -> dict[str, object]:
     """Return a run as plain data, with what there was to choose from in each step."""
     from surefoot.cli.run_text import choices_of
 
     choices = choices_of(policy, run)
-    scores = [None if one.scores is None else dict(one.scores) for one in choices]
+    scores = [None if choice.scores is None else dict(choice.scores) for choice in choices]
     return {
         **run.to_dict(),
-        "applicable": [list(one.applicable) for one in choices],
+        "applicable": [list(choice.applicable) for choice in choices],
         "scores": None if None in scores else scores,
-        "outcomes": [one.outcomes for one in choices],
+        "outcomes": [choice.outcomes for choice in choices],
         **({"pictures": [draw(state) for state in run.states]} if draw else {}),
     }
 

@@ -32,31 +32,31 @@ def read_states(task: Task, file: Path) -> list[State]:
 
     Empty lines are skipped; a file without any state is an error.
     """
-    found = []
+    states = []
     for number, line in text_lines(file):
         try:
-            found.append(task.state(_object_of(line)))
+            states.append(task.state(_object_of(line)))
         except SurefootError as error:
             # The place of the variable in the model says nothing about this file.
             error.file, error.place = str(file), str(number)
             raise
-    if not found:
+    if not states:
         raise InputError("no-start-state", "the file holds no state", file=str(file))
-    return found
+    return states
 
 
-def _object_of(text: str) -> dict[str, Any]:
+def _object_of(text: str) -> dict[str, object]:
     value = parse_line(text, hint=JSON_HINT)
     if not isinstance(value, dict):
         raise InputError("bad-state", "not a JSON object", hint=JSON_HINT)
     return value
 
 
-def _assignments_of(text: str) -> dict[str, Any]:
+def _assignments_of(text: str) -> dict[str, object]:
     return without_duplicates([_assignment_of(part) for part in text.split(",") if part.strip()])
 
 
-def _assignment_of(text: str) -> tuple[str, Any]:
+def _assignment_of(text: str) -> tuple[str, object]:
     name, equals, value = (part.strip() for part in text.partition("="))
     if not (name and equals and value):
         raise InputError(
@@ -76,7 +76,7 @@ def labels_of(task: Task) -> dict[str, tuple[str, ...]]:
     return {v.name: v.labels for v in variables if v.labels is not None}
 
 
-def text_of(state: State | dict[str, Any], labels: dict[str, tuple[str, ...]]) -> str:
+def text_of(state: State | dict[str, object], labels: dict[str, tuple[str, ...]]) -> str:
     """Return values as ``x=3,y=0``, locations by name: what --state takes."""
     return ",".join(
         f"{printable(name)}={_value(value, labels.get(name))}" for name, value in state.items()

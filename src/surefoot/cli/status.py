@@ -11,7 +11,7 @@ from cyclopts import Parameter
 from surefoot.cli.arguments import Json, checked_options
 from surefoot.cli.resume import CampaignArguments, Directory
 from surefoot.errors import printable
-from surefoot.results import counted
+from surefoot.text import counted
 
 if TYPE_CHECKING:
     from surefoot.campaign import Campaign
@@ -48,7 +48,7 @@ def status(
     return 0
 
 
-def _lines(campaign: Campaign, directory: Path) -> Iterator[Any]:
+def _lines(campaign: Campaign, directory: Path) -> Iterator[object]:
     from rich.text import Text
 
     from surefoot.cli.debug_text import change_lines, end_lines, head_lines, row_text
@@ -64,8 +64,8 @@ def _lines(campaign: Campaign, directory: Path) -> Iterator[Any]:
         yield f"... {len(rounds) - SHOWN_ITERATIONS:,} more before these"
     yield from map(row_text, rounds[-SHOWN_ITERATIONS:])
     is_finished = content["state"] == "finished"
-    found = counted(len(content["faults"]), "fault") + ("" if is_finished else " so far")
-    yield f"{found}: surefoot show {_place(directory)}"
+    count = counted(len(content["faults"]), "fault") + ("" if is_finished else " so far")
+    yield f"{count}: surefoot show {_place(directory)}"
     if is_finished:
         yield from end_lines(content, directory)
         return

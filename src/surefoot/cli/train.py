@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from contextlib import redirect_stdout
 from dataclasses import asdict
 from pathlib import Path
@@ -10,20 +11,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from surefoot.cli.arguments import Json, TaskArguments, TaskSource, checked_options, spelled
+from surefoot.cli.arguments import Json, TaskArguments, TaskSource, checked_options
 from surefoot.errors import printable
 from surefoot.options import TrainOptions
-from surefoot.results import counted
+from surefoot.text import counted
 
 if TYPE_CHECKING:
+    from surefoot.cli.progress import Progress
     from surefoot.policies import Policy
-    from surefoot.results import Checkpoint, TrainResult
+    from surefoot.records import Checkpoint, TrainResult
+    from surefoot.tasks.task import Task
 
 DONE, CUT, INTERRUPTED = 0, 4, 130
 CUT_BY = {
     "seconds": "--max-seconds was not enough",
     "interrupted": "interrupted",
-    "diverged": "the weights grew beyond all bounds (a smaller --learning-rate may help)",
+    "diverged": "the weights diverged (a smaller --learning-rate may help)",
 }
 SUFFIXES = (".safetensors", ".onnx")
 Out = Annotated[
@@ -59,9 +62,10 @@ def train(
     with redirect_stdout(sys.stderr), Progress("reading the task"):
         from surefoot.policies.libraries import library
         from surefoot.policies.writing import check_writable
-        from surefoot.train import check_train_options
+        from surefoot.train import hidden_sizes
 
-        options = check_train_options(checked_options(options), spelled=spelled)
+        options = checked_options(options)
+        hidden_sizes(options.hidden)
         library("torch", extra="train", what="training")
         check_writable(out, SUFFIXES)
         loaded = task_arguments.load(task)
@@ -79,14 +83,14 @@ def train(
     return {"seconds": CUT, "interrupted": INTERRUPTED}.get(result.stopped or "", DONE)
 
 
-def _teller(progress: Any, steps: int) -> Any:
+def _teller(progress: Progress, steps: int) -> Callable[[Checkpoint], None]:
     def tell(checkpoint: Checkpoint) -> None:
         progress.note(f"{checkpoint} (of {steps:,})")
 
     return tell
 
 
-def _keeper(out: Path) -> Any:
+def _keeper(out: Path) -> Callable[[Policy, Checkpoint], None]:
     def keep(policy: Policy, _: Checkpoint) -> None:
         from surefoot.policies.writing import write_policy
 
@@ -95,9 +99,9 @@ def _keeper(out: Path) -> Any:
     return keep
 
 
-def _show(result: TrainResult, task: Any, out: Path, given: dict[str, Any], *, json: bool) -> None:
+def _show(result: TrainResult, task: Task, out: Path, given: dict[str, Any], *, json: bool) -> None:
     from surefoot.cli.output import document, json_text
-    from surefoot.policies.tables import sha256_of
+    from surefoot.files import sha256_of
 
     if json:
         content = document(
@@ -115,7 +119,7 @@ def _show(result: TrainResult, task: Any, out: Path, given: dict[str, Any], *, j
     _print_result(result, task, out)
 
 
-def _print_result(result: TrainResult, task: Any, out: Path) -> None:
+def _print_result(result: TrainResult, task: Task, out: Path) -> None:
     from rich.table import Table
     from rich.text import Text
 
@@ -126,14 +130,14 @@ def _print_result(result: TrainResult, task: Any, out: Path) -> None:
     table = Table(box=None, pad_edge=False)
     for name in ("steps", "return", "goal", "fail", "steps a run", ""):
         table.add_column(name, justify="right" if name else "left")
-    for one in result.checkpoints:
+    for checkpoint in result.checkpoints:
         table.add_row(
-            f"{one.steps:,}",
-            f"{one.mean_return:.3f}",
-            f"{one.goal_fraction:.3f}",
-            f"{one.fail_fraction:.3f}",
-            f"{one.mean_steps:.1f}",
-            "kept" if one is result.best else "",
+            f"{checkpoint.steps:,}",
+            f"{checkpoint.mean_return:.3f}",
+            f"{checkpoint.goal_fraction:.3f}",
+            f"{checkpoint.fail_fraction:.3f}",
+            f"{checkpoint.mean_steps:.1f}",
+            "kept" if checkpoint is result.best else "",
         )
     shown.print(table)
     rate = result.steps / result.seconds if result.seconds else 0.0

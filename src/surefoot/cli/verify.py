@@ -7,19 +7,25 @@ import time
 from contextlib import redirect_stdout
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from surefoot.cli.arguments import Json, TaskArguments, TaskSource, checked_options
+from surefoot.cli.arguments import (
+    Json,
+    ObjectiveName,
+    TaskArguments,
+    TaskSource,
+    checked_options,
+)
 from surefoot.cli.policy_arguments import PolicyArguments
-from surefoot.errors import CertificateRejected, InputError, OutOfBudget
-from surefoot.options import VerifyOptions, check_word
+from surefoot.errors import CertificateRejected, OutOfBudget
+from surefoot.options import VerifyOptions
 
 if TYPE_CHECKING:
     from surefoot.cli.checking import Checking, Evidence
     from surefoot.policies import Policy
-    from surefoot.results import VerifyResult
+    from surefoot.records import VerifyResult
 
 EXIT_CODES = {"safe": 0, "unsafe": 1, "unknown": 4}
 
@@ -36,6 +42,8 @@ class EvidenceArguments:
     """print the verdict as unchecked if checking its evidence takes longer"""
     no_check: Annotated[bool, Parameter(name="--no-check", show_default=False)] = False
     """print the verdict as unchecked"""
+    trust_unchecked: Annotated[bool, Parameter(show_default=False)] = False
+    """exit with 0 for safe (unchecked), the word of a method from outside alone, not with 4"""
 
     def seconds(self) -> float | None:
         """Return how long to check, None for not at all. Raises InputError for a bad value."""
@@ -49,7 +57,7 @@ class EvidenceArguments:
 
         return Checking(self.seconds(), self.out, unchecked=Path("surefoot-findings"))
 
-    def given(self) -> dict[str, Any]:
+    def given(self) -> dict[str, object]:
         """Return the choice as plain data."""
         paths = {"certificate": self.certificate, "out": self.out}
         return {**asdict(self), **{name: p and str(p) for name, p in paths.items()}}
@@ -64,7 +72,7 @@ class Verified:
     file: Path | None = None
     missing: str | None = None
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return it as plain data."""
         content = {**self.result.to_dict(), "checked": self.checked}
         name = "certificate" if self.result.verdict == "safe" else "finding"
@@ -82,6 +90,7 @@ def verify(
     policy: Annotated[PolicyArguments, Parameter(name="*")] = PolicyArguments(),
     options: Annotated[VerifyOptions, Parameter(name="*")] = VerifyOptions(),
     evidence: Annotated[EvidenceArguments, Parameter(name="*")] = EvidenceArguments(),
+    objective: ObjectiveName = "safety",
     json: Json = False,
     task_arguments: Annotated[TaskArguments, Parameter(name="*")] = TaskArguments(),
 ) -> int:
@@ -108,19 +117,19 @@ def verify(
     from surefoot.cli.verify_text import print_verified
 
     policy.check_given()
-    options = _checked(options, evidence)
+    options = _checked_options(options, evidence)
     with redirect_stdout(sys.stderr), Progress("reading the task"):
         loaded = task_arguments.load(task)
-        who = policy.load(loaded, seed=options.seed)
+        loaded_policy = policy.load(loaded, seed=options.seed)
         evidence.checking().prepare()
     begin = time.perf_counter()
-    found = _verified(who, options, evidence)
+    verified = _verified(loaded_policy, options, evidence, objective)
     if json:
         content = document(
             "verify",
             loaded,
-            policy=who.name,
-            policy_sha256=who.sha256,
+            policy=loaded_policy.name,
+            policy_sha256=loaded_policy.sha256,
             options={
                 **asdict(options),
                 **policy.given(),
@@ -129,25 +138,31 @@ def verify(
             },
             seed=options.seed,
             seconds=time.perf_counter() - begin,
-            result={key: value for key, value in found.to_dict().items() if key != "seconds"},
+            result={key: value for key, value in verified.to_dict().items() if key != "seconds"},
         )
         print(json_text(content))
     else:
-        print_verified(who, found)
-    return EXIT_CODES[found.result.verdict]
+        print_verified(loaded_policy, verified)
+    return _exit_code(verified.result, evidence)
 
 
-def _checked(options: VerifyOptions, evidence: EvidenceArguments) -> VerifyOptions:
+def _exit_code(result: VerifyResult, evidence: EvidenceArguments) -> int:
+    """Return 4 for what only a method from outside says to be safe, unless that is trusted."""
+    from surefoot.verify import UNCHECKED
+
+    is_unchecked = result.verdict == "safe" and result.reason == UNCHECKED
+    if is_unchecked and not evidence.trust_unchecked:
+        return EXIT_CODES["unknown"]
+    return EXIT_CODES[result.verdict]
+
+
+def _checked_options(options: VerifyOptions, evidence: EvidenceArguments) -> VerifyOptions:
     """Return the options. Raises InputError for a bad one, before anything is read."""
     from surefoot.verify import METHODS
     from surefoot.verify.certificate import check_place
 
     options = checked_options(options)
-    check_word("--method", options.method, tuple(METHODS))
-    for name in ("starts", "workers", "max_states", "max_steps"):
-        if getattr(options, name) == 0:
-            option = "--" + name.replace("_", "-")
-            raise InputError("bad-option", f"{option} must be at least 1")
+    METHODS.check(options.method)
     if evidence.certificate is not None:
         check_place(evidence.certificate)
     evidence.seconds()
@@ -157,7 +172,9 @@ def _checked(options: VerifyOptions, evidence: EvidenceArguments) -> VerifyOptio
 # -- the evidence ------------------------------------------------------------------------------
 
 
-def _verified(policy: Policy, options: VerifyOptions, evidence: EvidenceArguments) -> Verified:
+def _verified(
+    policy: Policy, options: VerifyOptions, evidence: EvidenceArguments, objective: str
+) -> Verified:
     """Return the verdict, with its evidence checked and kept as it was asked for."""
     from surefoot.cli.progress import Progress
     from surefoot.verify import verify as run
@@ -167,6 +184,7 @@ def _verified(policy: Policy, options: VerifyOptions, evidence: EvidenceArgument
         result = run(
             policy.task,
             policy,
+            objective=objective,
             options=options,
             progress=progress.verified,
             watch=progress.method,

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
 from surefoot.doctor.policy_report import PolicyFacts
 from surefoot.doctor.report import DoctorReport, Finding
 from surefoot.doctor.task import examine_task
 from surefoot.options import DoctorOptions, chosen
+from surefoot.options.keywords import DoctorChanges
 from surefoot.tasks import require_task
 from surefoot.tasks.task import Task
 
@@ -25,7 +26,7 @@ def examine(
     *,
     policy: Any = None,
     options: DoctorOptions | None = None,
-    **changes: Any,
+    **changes: Unpack[DoctorChanges],
 ) -> DoctorReport:
     """Return what the task contains and what looks unusual about it, and about a policy, if given.
 
@@ -34,15 +35,15 @@ def examine(
     from. Options are those of :class:`DoctorOptions`, also as keywords.
     """
     task = require_task(task)
-    how = chosen(DoctorOptions, options, changes)
+    settings = chosen(DoctorOptions, options, changes)
     begin = time.monotonic()
-    report, walked = examine_task(task, how)
+    report, walked = examine_task(task, settings)
     if policy is None:
         return report
     from surefoot.doctor.policy import examine_policy
     from surefoot.policies import as_policy
 
-    given = as_policy(policy, task, seed=how.seed)
-    deadline = max(begin + how.max_seconds, time.monotonic() + how.max_seconds / 2)
-    facts, findings = examine_policy(given, walked, seed=how.seed, deadline=deadline)
+    given = as_policy(policy, task, seed=settings.seed)
+    deadline = max(begin + settings.max_seconds, time.monotonic() + settings.max_seconds / 2)
+    facts, findings = examine_policy(given, walked, seed=settings.seed, deadline=deadline)
     return replace(report, policy=facts, findings=(*report.findings, *findings))

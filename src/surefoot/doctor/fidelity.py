@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from surefoot.doctor.originals import Original, original_of
 from surefoot.doctor.policy_report import Fidelity, Part
@@ -25,7 +26,7 @@ from surefoot.errors import printable, quoted
 from surefoot.policies.callables import fed
 from surefoot.policies.decisions import ask_core
 from surefoot.policies.models import Corrected, Network, Reals, Trees
-from surefoot.results import counted
+from surefoot.text import counted
 
 if TYPE_CHECKING:
     from surefoot.doctor.sampling import Sample
@@ -37,7 +38,8 @@ ROUNDINGS = 4.0  # how many units of rounding the sums of a network may be off
 MAX_THRESHOLDS = 30_000
 NEAR_TIES = 200
 HALVINGS = 60
-Masks = Any  # (inputs, outputs), bool: the outputs among which is decided
+Numbers = npt.NDArray[np.int64]
+Masks = npt.NDArray[np.bool_]  # (inputs, outputs), bool: the outputs among which is decided
 
 
 def compared(
@@ -48,12 +50,12 @@ def compared(
     At least a thousand states are asked about, whatever the deadline is.
     """
     begin = time.monotonic()
-    found = original or original_of(policy)
-    if isinstance(found, str):
-        return Fidelity(None, missing=found), []
+    library = original or original_of(policy)
+    if isinstance(library, str):
+        return Fidelity(None, missing=library), []
     if not sample.states:
         return Fidelity(None, missing="no state was found to ask about"), []
-    comparison = _Comparison(policy, found, deadline)
+    comparison = _Comparison(policy, library, deadline)
     comparison.ask_states(sample)
     rng = np.random.default_rng(seed)
     trees = policy.model.trees if isinstance(policy.model, Corrected) else policy.model
@@ -62,7 +64,7 @@ def compared(
     comparison.ask_near_ties(rng)
     seconds = time.monotonic() - begin
     fidelity = Fidelity(
-        found.name,
+        library.name,
         parts=tuple(comparison.parts),
         largest_difference=comparison.largest,
         seconds=seconds,
@@ -109,7 +111,7 @@ class _Comparison:
         number = self.policy.task.action_number
         return {number(name): at for at, name in enumerate(self.policy.interface.outputs)}
 
-    def _decided_by_core(self, begin: int, chosen: Any) -> Any:
+    def _decided_by_core(self, begin: int, chosen: Numbers) -> Numbers:
         """Return decisions by scores, those in states with a choice replaced by the policy's own:
         the core feeds it, scores and picks in one go.
         """
@@ -133,7 +135,7 @@ class _Comparison:
         values = [_neighbours(trees.thresholds[inner], np.float32)]
         if trees.input_precision == "float64":
             values.append(_neighbours(trees.thresholds[inner], np.float64))
-        numbers = np.concatenate([one.reshape(-1) for one in values])
+        numbers = np.concatenate([threshold.reshape(-1) for threshold in values])
         features = np.tile(trees.features[inner], len(numbers) // max(len(inner), 1))
         usable = np.isfinite(numbers)
         numbers, features = numbers[usable], features[usable]
@@ -154,15 +156,15 @@ class _Comparison:
         pairs = pairs[best[pairs[:, 0]] != best[pairs[:, 1]]][:NEAR_TIES]
         if not len(pairs):
             return
-        one, other = self.rows[pairs[:, 0]], self.rows[pairs[:, 1]]
+        left, other = self.rows[pairs[:, 0]], self.rows[pairs[:, 1]]
         decided = best[pairs[:, 0]]
         for _ in range(HALVINGS):
             if time.monotonic() > self.deadline:
                 return
-            middle = one + (other - one) / 2
+            middle = left + (other - left) / 2
             is_same = (self._scores(middle).argmax(axis=1) == decided)[:, None]
-            one, other = np.where(is_same, middle, one), np.where(is_same, other, middle)
-        rows = np.concatenate([one, other])
+            left, other = np.where(is_same, middle, left), np.where(is_same, other, middle)
+        rows = np.concatenate([left, other])
         self._ask(
             "inputs where the decision turns",
             rows,
@@ -185,7 +187,7 @@ class _Comparison:
         elsewhere; ``begin`` is the position of the first state, if these are states.
         """
         ours, theirs = self._scores(rows), self.original.scores(rows)
-        is_number: Any = np.isfinite(np.hstack([ours, theirs])).all(axis=1)
+        is_number = np.asarray(np.isfinite(np.hstack([ours, theirs])).all(axis=1))
         self.not_numbers += int((~is_number).sum())
         same = (ours == theirs).all(axis=1)
         ours, theirs = (np.where(is_number[:, None], each, 0.0) for each in (ours, theirs))
@@ -207,8 +209,8 @@ class _Comparison:
         return (*counts, len(differs))  # type: ignore[return-value]
 
     def _scores(self, rows: Reals) -> Reals:
-        found: Reals = self.policy.scorer.scores(np.ascontiguousarray(rows, dtype=np.float64))
-        return found
+        scores: Reals = self.policy.scorer.scores(np.ascontiguousarray(rows, dtype=np.float64))
+        return scores
 
     def _tolerance(self, rows: Reals, scores: Reals) -> Reals:
         """Return how far scores may be apart for a near tie, for each row."""
@@ -235,38 +237,40 @@ class _Comparison:
 
     def findings(self) -> list[Finding]:
         """Return what is wrong with the decisions."""
-        found = []
+        findings = []
         asked = sum(part.asked for part in self.parts)
         if differs := sum(part.differs for part in self.parts):
             text = f"{differs:,} of {counted(asked, 'decision')}"
-            found.append(
+            findings.append(
                 Finding(
                     "policy-differs",
                     f"{text} differ from {self.original.name}; {self.example}",
                 )
             )
         if self.not_numbers:
-            found.append(
+            findings.append(
                 Finding(
                     "policy-no-number",
                     f"for {self.not_numbers:,} of {counted(asked, 'input')} a score is infinite or "
                     "not a number",
                 )
             )
-        return found
+        return findings
 
 
-def _best(scores: Reals, masks: Masks) -> Any:
+def _best(scores: Reals, masks: Masks) -> Numbers:
     """Return the best output of each row, of equal ones the lowest."""
-    return np.where(masks, scores, -np.inf).argmax(axis=1)
+    best: Numbers = np.where(masks, scores, -np.inf).argmax(axis=1)
+    return best
 
 
-def _gap(scores: Reals, masks: Masks) -> Any:
+def _gap(scores: Reals, masks: Masks) -> Reals:
     """Return how far the two best scores of each row are apart; infinity if there is one alone."""
     if scores.shape[1] < 2:
         return np.full(len(scores), np.inf)
     two = np.partition(np.where(masks, scores, -np.inf), -2, axis=1)[:, -2:]
-    return two[:, 1] - two[:, 0]
+    gaps: Reals = two[:, 1] - two[:, 0]
+    return gaps
 
 
 def _neighbours(thresholds: Reals, kind: type[np.floating[Any]]) -> Reals:
@@ -286,5 +290,5 @@ def sum_magnitudes(network: Network, rows: Reals) -> Reals:
         sizes = sizes @ np.abs(layer.weights).T + np.abs(layer.biases)
         if layer.activation in ("tanh", "sigmoid"):
             sizes = np.minimum(sizes, 1.0)
-    found: Reals = sizes.max(axis=1)
-    return found
+    magnitudes: Reals = sizes.max(axis=1)
+    return magnitudes

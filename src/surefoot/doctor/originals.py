@@ -80,11 +80,11 @@ def _torch(network: Network) -> Original:
         return Original(f"NumPy {np.__version__}", lambda rows: numpy_scores(network, rows))
     kind = torch.float32 if network.precision == "float32" else torch.float64
     layers = [
-        (torch.tensor(one.weights, dtype=kind), torch.tensor(one.biases, dtype=kind), one)
-        for one in network.layers
+        (torch.tensor(part.weights, dtype=kind), torch.tensor(part.biases, dtype=kind), part)
+        for part in network.layers
     ]
 
-    def activated(values: Any, activation: str, slope: float) -> Any:
+    def activated(values: object, activation: str, slope: float) -> object:
         if activation == "linear":
             return values
         if activation == "leaky_relu":
@@ -97,8 +97,8 @@ def _torch(network: Network) -> Original:
             for weights, biases, layer in layers:
                 values = torch.nn.functional.linear(values, weights, biases)
                 values = activated(values, layer.activation, layer.slope)
-            found: Reals = values.to(torch.float64).numpy()
-            return found
+            scores: Reals = values.to(torch.float64).numpy()
+            return scores
 
     return Original(f"torch {torch.__version__}", scores)
 
@@ -142,8 +142,8 @@ def numpy_scores(network: Network, rows: Reals) -> Reals:
                 values = kind(1) / (kind(1) + np.exp(-values))
         elif layer.activation == "leaky_relu":
             values = np.where(values < 0, values * kind(layer.slope), values)
-    found: Reals = values.astype(np.float64)
-    return found
+    scores: Reals = values.astype(np.float64)
+    return scores
 
 
 def _onnxruntime(path: Path) -> Original | str:
@@ -169,10 +169,12 @@ def _onnxruntime(path: Path) -> Original | str:
         shape = [-1, *(d if isinstance(d, int) else -1 for d in given.shape[1:])]
         shape = shape if shape.count(-1) == 1 else [len(parts[0]), -1]
         shape = [-1] if len(given.shape) == 1 else shape
-        found = [
+        answers = [
             session.run(None, {given.name: part.astype(kind).reshape(shape)})[0] for part in parts
         ]
-        stacked: Reals = np.concatenate([np.reshape(one, (-1, one.shape[-1])) for one in found])
+        stacked: Reals = np.concatenate(
+            [np.reshape(answer, (-1, answer.shape[-1])) for answer in answers]
+        )
         return stacked.astype(np.float64)
 
     return Original(f"onnxruntime {runtime.__version__}", scores)
@@ -205,8 +207,8 @@ def _xgboost(path: Path, outputs: int) -> Original | str:
 
     def scores(rows: Reals) -> Reals:
         matrix = xgboost.DMatrix(rows[:, : booster.num_features()])
-        found = booster.predict(matrix, output_margin=True, validate_features=False)
-        return _columns(found, len(rows), outputs)
+        scores = booster.predict(matrix, output_margin=True, validate_features=False)
+        return _columns(scores, len(rows), outputs)
 
     return Original(f"XGBoost {xgboost.__version__}", scores)
 
@@ -221,17 +223,17 @@ def _lightgbm(path: Path, outputs: int) -> Original | str:
         return f"LightGBM refuses the file: {_first_line(error)}"
 
     def scores(rows: Reals) -> Reals:
-        found = booster.predict(
+        scores = booster.predict(
             np.ascontiguousarray(rows[:, : booster.num_feature()]), raw_score=True, num_threads=1
         )
-        return _columns(found, len(rows), outputs)
+        return _columns(scores, len(rows), outputs)
 
     return Original(f"LightGBM {lightgbm.__version__}", scores)
 
 
-def _columns(found: Any, rows: int, outputs: int) -> Reals:
+def _columns(answer: object, rows: int, outputs: int) -> Reals:
     """Return scores, a row for each input; of two classes with one margin that against 0."""
-    scores: Reals = np.asarray(found, dtype=np.float64).reshape(rows, -1)
+    scores: Reals = np.asarray(answer, dtype=np.float64).reshape(rows, -1)
     is_margin = outputs == 2 and scores.shape[1] == 1
     return np.hstack([np.zeros_like(scores), scores]) if is_margin else scores
 

@@ -12,8 +12,8 @@ from surefoot.doctor.report import Finding, agreeing, named, variables_text
 from surefoot.doctor.sampling import STATES, Sample, sampled
 from surefoot.errors import InputError, quoted
 from surefoot.policies.decisions import ask_core
-from surefoot.results import counted
-from surefoot.tasks.compiled_task import CompiledTask
+from surefoot.tasks.compiled_task import has_description
+from surefoot.text import counted
 
 if TYPE_CHECKING:
     from surefoot.policies import Policy
@@ -101,10 +101,10 @@ def _decisions(policy: Policy, sample: Sample) -> tuple[Counter[str], list[Findi
             findings.append(Finding("policy-no-decision", f"in {count} {SCORED_ALONE}"))
         asked = [sample.states[at] for at in able]
     try:
-        found = _asked(policy, asked)
+        actions = _asked(policy, asked)
     except InputError as error:
         return Counter(), [*findings, Finding(error.code, error.message, error.place)]
-    return Counter(found), findings
+    return Counter(actions), findings
 
 
 def _asked(policy: Policy, states: list[bytes]) -> list[str]:
@@ -154,15 +154,15 @@ def _mapping_findings(policy: Policy) -> Iterator[Finding]:
     assert model is not None and interface is not None
     used = used_inputs(model)
     unused = [
-        f"{at} <- {one.variable}"
-        for at, one in enumerate(interface.inputs)
-        if one.variable is not None and at not in used
+        f"{at} <- {entry.variable}"
+        for at, entry in enumerate(interface.inputs)
+        if entry.variable is not None and at not in used
     ]
     if unused:
         what = f"{counted(len(unused), 'input')} ({named(unused)})"
         yield Finding("input-unused", f"the policy does not look at {what}")
     task = policy.task
-    if isinstance(task, CompiledTask):
+    if has_description(task):
         outputs = set(interface.outputs)
         without = [a for a in task.actions if a not in task.silent and a not in outputs]
         if without:
@@ -173,7 +173,7 @@ def _mapping_findings(policy: Policy) -> Iterator[Finding]:
                 f"the policy has no output for {what}: {taken} taken only where nothing else is "
                 "applicable",
             )
-    fed = {one.variable for one in interface.inputs}
+    fed = {entry.variable for entry in interface.inputs}
     if unfed := [name for name in task.names if name not in fed]:
         yield Finding("variable-not-fed", f"no input is fed with {variables_text(unfed)}")
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from surefoot.errors import printable
 from surefoot.policies.builtin import Card
-from surefoot.results import counted
+from surefoot.text import counted
 
 SHOWN_ITEMS = 12
 SHOWN_DECISIONS = 5
@@ -186,5 +186,6 @@ def _differ(count: int) -> str:
 def input_facts(interface: Any) -> tuple[InputFacts, ...]:
     """Return what feeds the inputs of an interface that is bound to a task."""
     return tuple(
-        InputFacts(one.variable, one.constant, one.mean, one.scale) for one in interface.inputs
+        InputFacts(entry.variable, entry.constant, entry.mean, entry.scale)
+        for entry in interface.inputs
     )

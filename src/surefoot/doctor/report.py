@@ -8,7 +8,8 @@ from typing import Any
 
 from surefoot.doctor.policy_report import PolicyFacts, policy_lines
 from surefoot.errors import printable, quoted
-from surefoot.results import Result, counted
+from surefoot.records import Result
+from surefoot.text import counted
 
 SHOWN_ITEMS = 40
 REAL_HUGE = 1e300
@@ -56,7 +57,7 @@ class DoctorReport(Result):
     file: str | None
     sha256: str | None
     variables: tuple[VariableFacts, ...]
-    constants: dict[str, Any]
+    constants: dict[str, object]
     actions: tuple[ActionFacts, ...]
     edges: int | None
     outcomes: int | None
@@ -78,8 +79,8 @@ class DoctorReport(Result):
 # -- words -------------------------------------------------------------------------------------
 
 
-def agreeing(count: int, one: str, many: str) -> str:
-    return one if count == 1 else many
+def agreeing(count: int, singular: str, many: str) -> str:
+    return singular if count == 1 else many
 
 
 def named(names: list[str]) -> str:

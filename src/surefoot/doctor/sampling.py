@@ -5,17 +5,17 @@ from __future__ import annotations
 import random
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from surefoot import _core
-from surefoot.tasks.compiled_task import CompiledTask
+from surefoot.tasks.compiled_task import has_description
 from surefoot.tasks.task import Task
 
 if TYPE_CHECKING:
     from surefoot.tasks.description import Variable
 
 STATES = 10_000
-UNBOUNDED = 1e9  # beyond this a range is no hint at the values that occur
+UNBOUNDED = 1e9  # beyond this a range is not a hint at the values that occur
 TYPICAL = 100.0
 
 
@@ -41,7 +41,7 @@ def sampled(task: Task, walked: list[bytes], *, count: int, seed: int, deadline:
     states: dict[bytes, list[int]] = {}
     for state in walked[:count]:
         _add(states, task, state)
-    if isinstance(task, CompiledTask):
+    if has_description(task):
         rng = random.Random(seed)
         for _ in range(2 * (count - len(states))):
             if len(states) >= count or time.monotonic() > deadline:
@@ -62,7 +62,7 @@ def _add(states: dict[bytes, list[int]], task: Task, state: bytes) -> None:
     states[state] = [a for a in actions if task.actions[a] not in task.silent]
 
 
-def _value(variable: Variable, rng: random.Random) -> Any:
+def _value(variable: Variable, rng: random.Random) -> object:
     lower, upper = variable.lower, variable.upper
     if variable.type == "bool":
         return rng.random() < 0.5

@@ -11,7 +11,6 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 from surefoot import _core
 from surefoot.doctor.report import (
@@ -25,13 +24,13 @@ from surefoot.doctor.report import (
 )
 from surefoot.errors import InputError, OutOfBudget, SurefootError, quoted
 from surefoot.options import DoctorOptions
-from surefoot.results import counted
-from surefoot.tasks.compiled_task import CompiledTask
+from surefoot.tasks.compiled_task import CompiledTask, has_description
 from surefoot.tasks.description import Description
 from surefoot.tasks.expressions import text_of, variables_in
 from surefoot.tasks.python_task import PythonTask
 from surefoot.tasks.state import FAIL, State
 from surefoot.tasks.task import Task
+from surefoot.text import counted
 
 WALK_STEPS = 200
 MAX_STARTS = 500
@@ -46,7 +45,7 @@ def examine_task(task: Task, options: DoctorOptions) -> tuple[DoctorReport, list
     """
     if isinstance(task, PythonTask):
         return _examine_python(task, options)
-    assert isinstance(task, CompiledTask)
+    assert has_description(task)
     walks = _Walks(task, options)
     walks.walk()
     return _report(task, walks), list(walks.seen)
@@ -157,7 +156,7 @@ class _Walks:
     overlaps: Counter[str] = field(default_factory=Counter)
     ignored: Counter[str] = field(default_factory=Counter)
     examples: dict[str, State] = field(default_factory=dict)
-    errors: dict[Any, Finding] = field(default_factory=dict)
+    errors: dict[object, Finding] = field(default_factory=dict)
     out_of_time: bool = False
 
     def walk(self) -> None:
@@ -182,7 +181,7 @@ class _Walks:
     def _starts(self) -> list[bytes]:
         """Return some start states, or what can be had instead."""
         try:
-            found = self.task.sample_starts(
+            drawn = self.task.sample_starts(
                 MAX_STARTS, seed=self.options.seed, max_seconds=self.options.max_seconds / 2
             )
         except (InputError, OutOfBudget) as error:
@@ -191,7 +190,7 @@ class _Walks:
                 return [self.task.initial_state().packed]
             except InputError:
                 return []
-        starts = list(dict.fromkeys(state.packed for state in found))
+        starts = list(dict.fromkeys(state.packed for state in drawn))
         self.starts = len(starts)
         for start in starts:
             try:
@@ -255,7 +254,7 @@ class _Walks:
         if (kind, edge, variable) not in self.errors:
             self._note_error(self.task.model_error(error), key=(kind, edge, variable))
 
-    def _note_error(self, error: SurefootError, key: Any) -> None:
+    def _note_error(self, error: SurefootError, key: object) -> None:
         self.errors[key] = Finding(error.code, error.message, error.place)
 
     def findings(self) -> Iterator[Finding]:

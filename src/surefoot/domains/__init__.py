@@ -9,48 +9,41 @@ offer is in :mod:`surefoot.domains.family`.
 from __future__ import annotations
 
 import functools
-from importlib import import_module
-from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 from surefoot.domains.family import Family
-from surefoot.errors import InputError, listed_hint, quoted
+from surefoot.errors import InputError, quoted
+from surefoot.registry import Registry, of_class
 from surefoot.tasks.compiled_task import CompiledTask
 from surefoot.tasks.source import Source
 
-DOMAINS = (
-    "one-way-line",
-    "two-way-line",
-    "transport",
-    "blocksworld",
-    "n-puzzle",
-    "racetrack",
-    "beluga",
-    "bouncing-ball",
-    "inverted-pendulum",
-    "follow-car",
-    "cartpole",
-    "flappy-bird",
-    "layered",
-    "staircase",
+DOMAINS: Registry[Family] = Registry(
+    "domain",
+    group="surefoot.families",
+    component=of_class("family of tasks", Family),
+    package=__name__,
+    constant="FAMILY",
+    made_by="Family",
+    separator="-",
+    first=(
+        *("one-way-line", "two-way-line", "transport", "blocksworld", "n-puzzle", "racetrack"),
+        *("beluga", "bouncing-ball", "inverted-pendulum", "follow-car", "cartpole", "flappy-bird"),
+        *("layered", "staircase"),
+    ),
 )
+"""families of tasks by name"""
 PREFIX = "domain:"
 
 
 def domain_family(name: str) -> Family:
-    """Return the built-in family of that name. Raises InputError if there is none."""
-    if name not in DOMAINS:
-        raise InputError(
-            "unknown-domain",
-            f"there is no built-in domain {quoted(name)}",
-            hint=listed_hint(name, DOMAINS, "built-in domains"),
-        )
-    module = import_module(f"{__name__}.{name.replace('-', '_')}")
-    found: Family = module.FAMILY
-    return found
+    """Return the family of that name, or of ``FILE.py:NAME``, which runs that file.
+
+    Raises InputError if there is none.
+    """
+    return DOMAINS[name]
 
 
-def domain(name: str, **parameters: Any) -> CompiledTask:
+def domain(name: str, **parameters: object) -> CompiledTask:
     """Return a task of the built-in family ``name``.
 
     ``size`` is the name of a size, other keywords are parameters of the family and win over it.
@@ -71,11 +64,11 @@ def domain_from_text(text: str) -> CompiledTask:
     return domain(name, **parameters)
 
 
-def parse_domain(text: str) -> tuple[str, dict[str, Any]]:
+def parse_domain(text: str) -> tuple[str, dict[str, object]]:
     """Return name and parameters of ``domain:NAME?param=value&...``, as ``domain`` takes them."""
     name, _, query = text.removeprefix(PREFIX).partition("?")
     family = domain_family(name)
-    parameters: dict[str, Any] = {}
+    parameters: dict[str, object] = {}
     for key, value in parse_qsl(query, keep_blank_values=True):
         if key in parameters:
             raise InputError("bad-parameter", f"parameter {quoted(key)} is given twice")

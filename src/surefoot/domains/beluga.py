@@ -30,9 +30,8 @@ from __future__ import annotations
 import functools
 import itertools
 import operator
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from surefoot.domains.family import Family
 from surefoot.domains.parameters import check_range
@@ -40,6 +39,7 @@ from surefoot.domains.pictures import BLUE, GREEN, GREY, PALE, PAPER, RED, YELLO
 from surefoot.errors import InputError, quoted
 from surefoot.tasks.description import Description
 from surefoot.tasks.expressions import Expr, all_of, variable
+from surefoot.tasks.state import State
 
 MOST_JIGS, MOST_RACKS, MOST_LINES, MOST = 20, 10, 4, 1000
 SPARE = 2  # swaps of the default limit beyond one for each jig
@@ -93,17 +93,17 @@ def production_lines(jigs: int, text: str) -> Lines:
         half = jigs // 2
         upper, lower = (0, *range(half + 1, jigs)), tuple(range(half, 0, -1))
         return (upper, lower) if lower else (upper,)
-    found = tuple(
+    lines = tuple(
         tuple(_jig(part.strip(), jigs) for part in line.split(",")) for line in text.split("|")
     )
-    if sorted(itertools.chain(*found)) != list(range(jigs)) or len(found) > MOST_LINES:
+    if sorted(itertools.chain(*lines)) != list(range(jigs)) or len(lines) > MOST_LINES:
         raise InputError(
             "bad-parameter",
             f"lines must name each jig from 0 to {jigs - 1} once, in at most {MOST_LINES} lines,"
             f" not {quoted(text)}",
             hint="write lines=0,3|2,1 for two lines of two jigs each",
         )
-    return found
+    return lines
 
 
 def _jig(text: str, jigs: int) -> int:
@@ -270,7 +270,7 @@ LABEL, ROW, JIG = 90, 30, 26  # lengths in an SVG: the column of names, a row, a
 
 
 def draw(
-    state: Mapping[str, Any], *, jigs: int, racks: int, swap_limit: int, lines: str, **_: object
+    state: State, *, jigs: int, racks: int, swap_limit: int, lines: str, **_: object
 ) -> Picture:
     """Return a picture with a row for everything that holds jigs; delivered jigs are left out of
     the production lines, and the jig that the factory wants now is marked.
@@ -283,7 +283,7 @@ def draw(
 Rows = dict[str, list[int]]
 
 
-def _rows(state: Mapping[str, Any], jigs: int, racks: int, lines: Lines) -> Rows:
+def _rows(state: State, jigs: int, racks: int, lines: Lines) -> Rows:
     """Return which jigs are where; of the plane, the next one to leave is the last."""
     places = Places(jigs, racks)
     rows = {"plane": sorted(_at(state, range(jigs)), key=lambda j: int(state[f"jig_{j}"]))}
@@ -297,22 +297,22 @@ def _rows(state: Mapping[str, Any], jigs: int, racks: int, lines: Lines) -> Rows
     return rows
 
 
-def _at(state: Mapping[str, Any], places: Iterable[int]) -> list[int]:
+def _at(state: State, places: Iterable[int]) -> list[int]:
     wanted = set(places)
     count = sum(name.startswith("jig_") for name in state)
     return [j for j in range(count) if state[f"jig_{j}"] in wanted]
 
 
-def _in_rack(state: Mapping[str, Any], rack: int, jigs: list[int]) -> list[int]:
+def _in_rack(state: State, rack: int, jigs: list[int]) -> list[int]:
     """Return the jigs of a rack from front to back, those last that no link leads to."""
-    found, following = [], state[f"front_rack_{rack}"]
-    while following >= 0 and following not in found:
-        found.append(int(following))
+    content, following = [], state[f"front_rack_{rack}"]
+    while following >= 0 and following not in content:
+        content.append(int(following))
         following = state[f"back_jig_{following}"]
-    return found + [j for j in jigs if j not in found]
+    return content + [j for j in jigs if j not in content]
 
 
-def _text(state: Mapping[str, Any], rows: Rows, limit: int) -> str:
+def _text(state: State, rows: Rows, limit: int) -> str:
     texts = {name: " ".join(map(str, jigs)) or "-" for name, jigs in rows.items()}
     for r in range(sum(name.startswith("rack ") for name in rows)):
         texts[f"rack {r}"] += f"  (room for {state[f'rack_load_{r}']})"
@@ -321,7 +321,7 @@ def _text(state: Mapping[str, Any], rows: Rows, limit: int) -> str:
     return "\n".join(f"{name:<8} {text}" for name, text in texts.items())
 
 
-def _svg(state: Mapping[str, Any], rows: Rows, jigs: int, limit: int) -> str:
+def _svg(state: State, rows: Rows, jigs: int, limit: int) -> str:
     width = LABEL + JIG * max(jigs, 4) + 20
     canvas = Canvas(width, ROW * (len(rows) + 1) + 8)
     for row, (name, held) in enumerate(rows.items()):

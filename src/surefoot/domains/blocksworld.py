@@ -32,14 +32,14 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 from surefoot.domains.family import Family
 from surefoot.domains.parameters import check_range, check_variant
 from surefoot.domains.pictures import BLUE, GREEN, GREY, INK, PAPER, RED, YELLOW, Canvas, Picture
 from surefoot.tasks.description import Description
 from surefoot.tasks.expressions import Expr, ite
+from surefoot.tasks.state import State
 
 VARIANTS = ("ci", "ca")
 MOST = 30
@@ -174,9 +174,7 @@ def _all(conditions: Iterable[Expr]) -> Expr:
 # -- pictures --------------------------------------------------------------------------------------
 
 
-def draw(
-    state: Mapping[str, Any], *, blocks: int, table_limit: int, cost_bound: int, **_: object
-) -> Picture:
+def draw(state: State, *, blocks: int, table_limit: int, cost_bound: int, **_: object) -> Picture:
     """Return the picture of a state: towers from the lowest block on the left, and the hand.
 
     Blocks that stand nowhere, in a state that no run meets, are named beside the towers.
@@ -192,7 +190,7 @@ def draw(
 class _View:
     """A state as towers, each a list of blocks from the table upwards."""
 
-    def __init__(self, state: Mapping[str, Any], blocks: int) -> None:
+    def __init__(self, state: State, blocks: int) -> None:
         places = [state[f"block_{i}"] for i in range(blocks)]
         above = {}
         for block in reversed(range(blocks)):

@@ -31,13 +31,13 @@ class Family:
     name: str
     make: Callable[..., Description]
     draw: Callable[..., Picture]
-    sizes: Mapping[str, Mapping[str, Any]]
+    sizes: Mapping[str, Mapping[str, object]]
 
     @property
     def rules(self) -> str:
         """The rules, as the family's file says them, without its marks for names and stress."""
         text = inspect.cleandoc(sys.modules[self.make.__module__].__doc__ or "")
-        return _MARKS.sub(lambda found: found[1] or found[2], text)
+        return _MARKS.sub(lambda match: match[1] or match[2], text)
 
     @property
     def summary(self) -> str:
@@ -45,12 +45,12 @@ class Family:
         return self.rules.partition("\n\n")[0].replace("\n", " ")
 
     @property
-    def defaults(self) -> dict[str, Any]:
+    def defaults(self) -> dict[str, object]:
         """The parameters with their default values."""
         known = inspect.signature(self.make).parameters.values()
-        return {one.name: one.default for one in known}
+        return {parameter.name: parameter.default for parameter in known}
 
-    def parameters(self, given: Mapping[str, Any]) -> dict[str, Any]:
+    def parameters(self, given: Mapping[str, Any]) -> dict[str, object]:
         """Return all parameters: the given ones, checked, those of the size, and defaults."""
         known, types = self.defaults, get_type_hints(self.make)
         for name, value in given.items():
@@ -64,7 +64,7 @@ class Family:
         own = {name: value for name, value in given.items() if name != SIZE}
         return known | self._size(given.get(SIZE)) | own
 
-    def _size(self, name: str | None) -> dict[str, Any]:
+    def _size(self, name: str | None) -> dict[str, object]:
         if name is None:
             return {}
         if name not in self.sizes:
@@ -75,7 +75,7 @@ class Family:
             )
         return dict(self.sizes[name])
 
-    def value(self, name: str, text: str) -> Any:
+    def value(self, name: str, text: str) -> object:
         """Return the value of a parameter that is given as text."""
         kind = get_type_hints(self.make).get(name, str)
         if kind not in (int, float):

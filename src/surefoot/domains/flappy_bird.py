@@ -7,7 +7,7 @@ a wall; there is no goal, the flight goes on for ever.
 
 ``walls`` cells are walls, drawn without repetition from all cells but those of the leading columns,
 a tenth of the width. The same seed makes the same walls on any machine. The bird starts anywhere in
-the ``left`` column or, with ``start=anywhere``, on any cell that is no wall: some of these are
+the ``left`` column or, with ``start=anywhere``, on any cell that is not a wall: some of these are
 lost, whatever it does. As a flight passes every column sooner or later, a policy mostly fails from
 all cells on the left or from none; starts anywhere tell better how good it is. With one wall in
 forty cells, as by default and in the benchmarks (200 x 10 with 50, 1000 x 10 with 250), the starts
@@ -23,8 +23,7 @@ from __future__ import annotations
 import functools
 import operator
 import random
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 from surefoot.domains.family import Family
 from surefoot.domains.parameters import check_range, check_variant
@@ -32,6 +31,7 @@ from surefoot.domains.pictures import BLUE, GREY, INK, PALE, RED, YELLOW, Canvas
 from surefoot.options import MAX_INT
 from surefoot.tasks.description import Description
 from surefoot.tasks.expressions import Expr, make
+from surefoot.tasks.state import State
 
 STARTS = ("left", "anywhere")
 MOST_WALLS = 20_000
@@ -105,9 +105,7 @@ def _any(conditions: Iterable[Expr]) -> Expr:
     return parts[0]
 
 
-def draw(
-    state: Mapping[str, Any], *, width: int, height: int, walls: int, seed: int, **_: object
-) -> Picture:
+def draw(state: State, *, width: int, height: int, walls: int, seed: int, **_: object) -> Picture:
     """Return a picture of the tunnel around the bird; ``X`` is a bird on a wall."""
     shown = window(state["x"], width, SHOWN)
     bird = (state["x"], state["y"])

@@ -54,7 +54,7 @@ def follow_car(*, time_step: float = 0.4, horizon: int = TINY, variant: str = "d
     new_gap = between(gap + (lead - speed) * time_step, 0.0, SIGHT)
     for action, (can_change, new_speed) in _speeds(speed, STRENGTH * time_step).items():
         drives: Changes = {gap: new_gap, speed: new_speed, episode: episode + 1}
-        outcomes = [{**drives, **one} for one in leads]
+        outcomes = [{**drives, **name} for name in leads]
         d.edge(action, guard=(episode < horizon) & can_change, outcomes=outcomes)
     d.start(begins)
     d.goal((episode >= horizon) & (gap > 0) & (gap < SIGHT))

@@ -14,13 +14,12 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping
-from typing import Any
 
 from surefoot.domains.family import Family
 from surefoot.domains.parameters import check_range
 from surefoot.domains.pictures import BLUE, GREY, PAPER, RED, Canvas, Picture, window
 from surefoot.tasks.description import Description
+from surefoot.tasks.state import State
 
 MAX_DEPTH = 1_000_000_000
 SHOWN = 15  # layers of a picture, around the state
@@ -43,7 +42,7 @@ def layered(*, depth: int = 10) -> Description:
     return d
 
 
-def draw(state: Mapping[str, Any], *, depth: int) -> Picture:
+def draw(state: State, *, depth: int) -> Picture:
     """Return a picture of the layers around the state, which is ``*`` among the others, ``o``."""
     shown = window(state["layer"], depth + 3, SHOWN)
     here = (state["layer"], state["side"])

@@ -253,13 +253,13 @@ class Line(ABC):
 
 def _runs(slips: Iterable[tuple[int, int | None]]) -> list[Run]:
     """Return the longest runs of neighbouring speeds with the same slip."""
-    found: list[Run] = []
+    runs: list[Run] = []
     for speed, slip in slips:
-        if found and found[-1].last == speed - 1 and found[-1].slip == slip:
-            found[-1] = Run(found[-1].first, speed, slip)
+        if runs and runs[-1].last == speed - 1 and runs[-1].slip == slip:
+            runs[-1] = Run(runs[-1].first, speed, slip)
         else:
-            found.append(Run(speed, speed, slip))
-    return found
+            runs.append(Run(speed, speed, slip))
+    return runs
 
 
 def _all(*conditions: Expr) -> Expr:

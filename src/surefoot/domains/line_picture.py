@@ -5,7 +5,6 @@ The arrow goes from the truck to where its next motion brings it, to ``!`` if th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from surefoot.domains.line import Parameters
@@ -22,7 +21,8 @@ from surefoot.domains.pictures import (
     Picture,
     window,
 )
-from surefoot.results import counted
+from surefoot.tasks.state import State
+from surefoot.text import counted
 
 MARGIN = 10  # columns of text before the first location
 ROOM = 80  # columns of text for locations
@@ -30,7 +30,7 @@ CELL, ROAD, BOX, MIDDLE = 40, 64, 9, 140  # lengths in an SVG
 STACK = 4  # boxes of a stack that are drawn
 
 
-def draw_line(state: Mapping[str, Any], **given: Any) -> Picture:
+def draw_line(state: State, **given: Any) -> Picture:
     """Return the picture of a state; of long lines, the part around the truck."""
     parameters = Parameters(**given)
     width = len(str(max(parameters.packages, parameters.locations - 1))) + 1
@@ -44,9 +44,7 @@ def draw_line(state: Mapping[str, Any], **given: Any) -> Picture:
 # -- text --------------------------------------------------------------------------------------
 
 
-def _text_lines(
-    state: Mapping[str, Any], parameters: Parameters, shown: range, width: int
-) -> list[str]:
+def _text_lines(state: State, parameters: Parameters, shown: range, width: int) -> list[str]:
     loads = [state[f"location_load_{at}"] for at in shown]
     lines = [
         _row("location", [str(at) for at in shown], width),
@@ -63,7 +61,7 @@ def _row(name: str, cells: list[str], width: int) -> str:
     return name.ljust(MARGIN) + "".join(cell.rjust(width) for cell in cells)
 
 
-def _truck_text(state: Mapping[str, Any], parameters: Parameters, shown: range, width: int) -> str:
+def _truck_text(state: State, parameters: Parameters, shown: range, width: int) -> str:
     at = state["truck_0"]
     ahead = _ahead(state, parameters)
     ahead = max(shown.start - 1, min(shown.stop, ahead))
@@ -77,7 +75,7 @@ def _truck_text(state: Mapping[str, Any], parameters: Parameters, shown: range, 
     return "".join(line)
 
 
-def _words(state: Mapping[str, Any]) -> str:
+def _words(state: State) -> str:
     words = [f"speed {state['truck_vel_0']}", counted(state["truck_load_0"], "package") + " loaded"]
     words += ["parked"] if state.get("parked_0") else []
     words += ["crashed"] if _is_crashed(state) else []
@@ -87,15 +85,15 @@ def _words(state: Mapping[str, Any]) -> str:
 # -- what both show ------------------------------------------------------------------------------
 
 
-def _is_crashed(state: Mapping[str, Any]) -> bool:
+def _is_crashed(state: State) -> bool:
     return bool(state["aux_vel"] <= -1)
 
 
-def _speed(state: Mapping[str, Any]) -> int:
+def _speed(state: State) -> int:
     return 0 if _is_crashed(state) else int(state["truck_vel_0"])
 
 
-def _ahead(state: Mapping[str, Any], parameters: Parameters) -> int:
+def _ahead(state: State, parameters: Parameters) -> int:
     """Return where the next motion brings the truck: one beyond the line if it leaves it."""
     return int(max(-1, min(parameters.locations, state["truck_0"] + _speed(state))))
 
@@ -103,7 +101,7 @@ def _ahead(state: Mapping[str, Any], parameters: Parameters) -> int:
 # -- SVG ---------------------------------------------------------------------------------------
 
 
-def _svg(state: Mapping[str, Any], parameters: Parameters, shown: range) -> str:
+def _svg(state: State, parameters: Parameters, shown: range) -> str:
     canvas = Canvas(max(CELL * (len(shown) + 2), 2 * MIDDLE), ROAD + 66)
     icy = parameters.icy_locations()
     for column, at in enumerate(shown, start=1):
@@ -126,9 +124,7 @@ def _draw_stack(canvas: Canvas, x: float, load: int) -> None:
         canvas.label(x, ROAD + 56, load)
 
 
-def _draw_truck(
-    canvas: Canvas, state: Mapping[str, Any], parameters: Parameters, shown: range
-) -> None:
+def _draw_truck(canvas: Canvas, state: State, parameters: Parameters, shown: range) -> None:
     x = (state["truck_0"] - shown.start + 1) * CELL
     fill = RED if _is_crashed(state) else BLUE
     canvas.rectangle(x + 4, ROAD - 24, CELL - 8, 16, fill=fill)

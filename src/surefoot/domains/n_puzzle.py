@@ -30,14 +30,14 @@ import functools
 import itertools
 import operator
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator
 
 from surefoot.domains.family import Family
 from surefoot.domains.parameters import check_range, check_variant
 from surefoot.domains.pictures import BLUE, GREEN, GREY, PAPER, RED, Canvas, Picture
 from surefoot.tasks.description import Description
 from surefoot.tasks.expressions import Expr
+from surefoot.tasks.state import State
 
 VARIANTS = ("published", "plain")
 MOST = 6
@@ -107,7 +107,7 @@ class _Puzzle:
                 yield place == self.last - k
             elif len(cells) < len(places):
                 yield functools.reduce(operator.or_, (place == cell for cell in cells))
-        yield from (one != other for one, other in itertools.combinations(shuffled.values(), 2))
+        yield from (first != other for first, other in itertools.combinations(shuffled.values(), 2))
         yield from (
             shuffled[k] < shuffled[k + self.side]
             for k in shuffled
@@ -154,7 +154,7 @@ def _all(conditions: Iterable[Expr]) -> Expr:
 # -- pictures --------------------------------------------------------------------------------------
 
 
-def draw(state: Mapping[str, Any], *, side: int, cost_bound: int, **_: object) -> Picture:
+def draw(state: State, *, side: int, cost_bound: int, **_: object) -> Picture:
     """Return the picture of a state; ``!`` is beside the cell to which tile ``side`` must not
     come.
     """
@@ -178,7 +178,7 @@ def _rows(board: list[list[int]], side: int) -> list[str]:
     return ["".join(marked[row : row + side]).rstrip() for row in range(0, len(board), side)]
 
 
-def _svg(state: Mapping[str, Any], board: list[list[int]], side: int, cost_bound: int) -> str:
+def _svg(state: State, board: list[list[int]], side: int, cost_bound: int) -> str:
     width = max(CELL * side, CAPTION)
     canvas = Canvas(width + 16, CELL * side + 36)
     last, left = len(board) - 1, 8 + (width - CELL * side) / 2

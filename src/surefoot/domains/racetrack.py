@@ -4,10 +4,10 @@ The car is on a cell and has a speed, which is how far it drives in a step along
 grows downwards. Each of the nine actions ``accel0_a_b`` changes the speed by (a, b), -1, 0 or 1
 each, and is applicable where neither part gets beyond ``top_speed``. Then the car drives, which is
 a silent step: along the longer axis cell by cell, and beside it on the straight line, rounded to
-the nearest cell and halves up. The first cell on the way that is no part of the track stops it: it
-is a crash, which is fail. The first goal cell stops it as well: that is the goal. At the start the
-car is at rest on any start cell. Variants: ``det`` as it is; ``slip``: acceleration may have no
-effect.
+the nearest cell and halves up. The first cell on the way that is not part of the track stops it:
+that is a crash, which is fail. The first goal cell stops it as well: that is the goal. At the
+start the car is at rest on any start cell. Variants: ``det`` as it is; ``slip``: acceleration may
+have no effect.
 
 ``track`` is ``tiny``, ``corner``, ``ring`` or rows separated by ``/``, the upper one first: ``#``
 wall, ``.`` free, ``s`` start, ``g`` goal, such as ``#####/#s.g#/#####``. What is outside of the
@@ -25,9 +25,8 @@ from __future__ import annotations
 import functools
 import itertools
 import operator
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from surefoot.domains.family import Family
 from surefoot.domains.parameters import check_range, check_variant
@@ -35,6 +34,7 @@ from surefoot.domains.pictures import BLUE, GREEN, GREY, INK, PAPER, RED, YELLOW
 from surefoot.errors import InputError, nearest_hint, quoted
 from surefoot.tasks.description import Description
 from surefoot.tasks.expressions import Expr
+from surefoot.tasks.state import State
 
 TRACKS = {
     "tiny": """
@@ -204,13 +204,13 @@ def drives(track: Track, top_speed: int) -> Iterator[Drive]:
 
 def _beginnings(top_speed: int) -> dict[Way, list[Pair]]:
     """Return the beginnings of all ways, the shorter ones first, with the speeds of the ways."""
-    found: dict[Way, list[Pair]] = {}
+    beginnings: dict[Way, list[Pair]] = {}
     parts = range(-top_speed, top_speed + 1)
     for speed in itertools.product(parts, parts):
         whole = way(speed)
         for length in range(1, len(whole) + 1):
-            found.setdefault(whole[:length], []).append(speed)
-    return dict(sorted(found.items(), key=lambda item: len(item[0])))
+            beginnings.setdefault(whole[:length], []).append(speed)
+    return dict(sorted(beginnings.items(), key=lambda item: len(item[0])))
 
 
 def rectangles(pairs: Collection[Pair]) -> list[tuple[frozenset[int], frozenset[int]]]:
@@ -307,7 +307,7 @@ CELL = 18  # of an SVG, its side
 FILLS = {WALL: GREY, FREE: PAPER, START: YELLOW, GOAL: GREEN}
 
 
-def draw(state: Mapping[str, Any], *, track: str, **_: object) -> Picture:
+def draw(state: State, *, track: str, **_: object) -> Picture:
     """Return the track with the car, ``O`` or if it is crashed ``X``, and ``*`` where its speed
     would bring it, if that is on the picture.
     """
@@ -321,20 +321,20 @@ def _kind(cell: Pair, track: Track) -> str:
     return GOAL if cell in track.goals else FREE if cell in track.free else WALL
 
 
-def _car(state: Mapping[str, Any]) -> tuple[Pair, Pair]:
+def _car(state: State) -> tuple[Pair, Pair]:
     """Return where the car is, and where its speed would bring it."""
     x, y, dx, dy = (int(state[f"car0_{name}"]) for name in ("x", "y", "dx", "dy"))
     return (x, y), (x + dx, y + dy)
 
 
-def _words(state: Mapping[str, Any], track: Track) -> str:
+def _words(state: State, track: Track) -> str:
     kind = _kind(_car(state)[0], track)
     end = {WALL: ", crashed", GOAL: ", finished"}.get(kind, "")
     moving = ", driving" if state["car0_moving"] else ""
     return f"speed {state['car0_dx']}, {state['car0_dy']}{moving}{end}"
 
 
-def _text(state: Mapping[str, Any], track: Track) -> str:
+def _text(state: State, track: Track) -> str:
     car, ahead = _car(state)
     look = {ahead: "*", car: "X" if _kind(car, track) == WALL else "O"}
     rows = [
@@ -343,7 +343,7 @@ def _text(state: Mapping[str, Any], track: Track) -> str:
     return "\n".join([*rows, _words(state, track)])
 
 
-def _svg(state: Mapping[str, Any], track: Track) -> str:
+def _svg(state: State, track: Track) -> str:
     left, top = track.columns[0], track.rows[0]
     width, height = CELL * len(track.columns), CELL * len(track.rows)
     canvas = Canvas(max(width, 200), height + 24)

@@ -13,14 +13,12 @@ oracles would not agree on whether such a state counts as expanded.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from surefoot.domains.family import Family
 from surefoot.domains.parameters import check_range
 from surefoot.domains.pictures import BLUE, GREEN, GREY, INK, PAPER, RED, Canvas, Picture, window
 from surefoot.tasks.description import Description
 from surefoot.tasks.expressions import Expr
+from surefoot.tasks.state import State
 
 MAX_STEPS = 100_000
 SHOWN = 16  # levels of a picture, around the state
@@ -58,7 +56,7 @@ def staircase(*, steps: int = 10) -> Description:
     return d
 
 
-def draw(state: Mapping[str, Any], *, steps: int) -> Picture:
+def draw(state: State, *, steps: int) -> Picture:
     """Return a picture of the stairs around the state, which is ``*``, and of the root."""
     level = {ROOT: 1, STEPS: state["step"], LANDING: steps + 1, FAIL: 0}[state["place"]]
     shown = window(level, steps + 2, SHOWN)

@@ -20,9 +20,6 @@ design, after the two-way line.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from surefoot.domains.family import Family
 from surefoot.domains.parameters import check_range, check_variant
 from surefoot.domains.pictures import (
@@ -37,9 +34,10 @@ from surefoot.domains.pictures import (
     Picture,
     window,
 )
-from surefoot.results import counted
 from surefoot.tasks.description import Description
 from surefoot.tasks.expressions import Expr, all_of
+from surefoot.tasks.state import State
+from surefoot.text import counted
 
 VARIANTS = ("det", "drop")
 MOST = 1000
@@ -134,7 +132,7 @@ def _all(conditions: list[Expr]) -> Expr:
 # -- pictures --------------------------------------------------------------------------------------
 
 
-def draw(state: Mapping[str, Any], *, packages: int, locations: int, **_: object) -> Picture:
+def draw(state: State, *, packages: int, locations: int, **_: object) -> Picture:
     """Return the picture of a state; of long roads, the part around the truck."""
     width = len(str(max(packages, locations - 1))) + 2
     shown = window(state["truck_0"], locations, ROOM // width)
@@ -142,7 +140,7 @@ def draw(state: Mapping[str, Any], *, packages: int, locations: int, **_: object
     return Picture("\n".join(lines), _svg(state, shown, locations - 1))
 
 
-def _text_lines(state: Mapping[str, Any], shown: range, end: int, width: int) -> list[str]:
+def _text_lines(state: State, shown: range, end: int, width: int) -> list[str]:
     loads = [state[f"location_load_{at}"] for at in shown]
     links = [("=" if at == end else "-") * (width - 1) + "o" for at in shown]
     links[0] = "o".rjust(width)
@@ -160,11 +158,11 @@ def _text_lines(state: Mapping[str, Any], shown: range, end: int, width: int) ->
     return [*lines, _words(state)]
 
 
-def _is_overloaded(state: Mapping[str, Any]) -> bool:
+def _is_overloaded(state: State) -> bool:
     return bool(state["last_capacity_diff"] <= -1)
 
 
-def _words(state: Mapping[str, Any]) -> str:
+def _words(state: State) -> str:
     text = f"{counted(state['truck_load_0'], 'package')} loaded"
     room = state["last_capacity_diff"]
     if room < 0:
@@ -172,7 +170,7 @@ def _words(state: Mapping[str, Any]) -> str:
     return f"{text}, room for {room} more on the link just driven" if room else text
 
 
-def _svg(state: Mapping[str, Any], shown: range, end: int) -> str:
+def _svg(state: State, shown: range, end: int) -> str:
     width = max(CELL * (len(shown) + 1), CAPTION)
     canvas = Canvas(width, ROAD + 62)
     left = (width - CELL * len(shown)) / 2
@@ -194,7 +192,7 @@ def _svg(state: Mapping[str, Any], shown: range, end: int) -> str:
     return canvas.svg()
 
 
-def _draw_truck(canvas: Canvas, state: Mapping[str, Any], x: float) -> None:
+def _draw_truck(canvas: Canvas, state: State, x: float) -> None:
     fill = RED if _is_overloaded(state) else BLUE
     canvas.rectangle(x + 5, ROAD - 36, CELL - 10, 18, fill=fill)
     canvas.label(x + CELL / 2, ROAD - 27, state["truck_load_0"], fill=PAPER)

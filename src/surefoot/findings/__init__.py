@@ -21,18 +21,16 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from surefoot import __version__, checker
+from surefoot import checker
 from surefoot.certificates import (
     FASTEST_CHECK,
-    TASK_MEMBERS,
     checkers_policy,
     model_of,
     run_checker,
-    write_pieces,
 )
-from surefoot.errors import InputError, OutOfBudget, printable, shown
-from surefoot.files import read_json
-from surefoot.findings.making import VERSION, finding_of
+from surefoot.errors import InputError, OutOfBudget, printable
+from surefoot.files import read_json, write_pieces
+from surefoot.findings.making import finding_of
 from surefoot.findings.runs import run_from, run_in
 from surefoot.findings.sources import (
     check_same_policy,
@@ -49,7 +47,8 @@ from surefoot.findings.writing import (
     plain_content,
 )
 from surefoot.policies import Policy, as_policy
-from surefoot.results import Run
+from surefoot.records import Run
+from surefoot.records.parts import PolicyPart, TaskPart
 from surefoot.tasks import require_task
 from surefoot.tasks.task import Task
 
@@ -62,8 +61,6 @@ __all__ = [
     "read_finding",
     "run_from",
 ]
-
-KINDS = ("fault", "bug", "run")
 
 
 class Finding:
@@ -100,8 +97,10 @@ class Finding:
     @property
     def about(self) -> Mapping[str, Any]:
         """The fault or the bug as plain data; empty for a run alone."""
-        found: Mapping[str, Any] = self.content.get(self.kind, {}) if self.kind != "run" else {}
-        return found
+        content: Mapping[str, object] = (
+            self.content.get(self.kind, {}) if self.kind != "run" else {}
+        )
+        return content
 
     @property
     def radius(self) -> int | None:
@@ -123,11 +122,11 @@ class Finding:
         """How many steps, choices and ranks there are to check."""
         return 1 + self.steps + num_entries(self.content)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return the content of the finding's file."""
         return plain_content(self.content)
 
-    def question(self) -> dict[str, Any]:
+    def question(self) -> dict[str, object]:
         """Return what the finding is about, without the evidence and without the way there."""
         run, about = self.content["run"], self.about
         content = {name: self.content[name] for name in ("kind", "task")}
@@ -145,17 +144,21 @@ class Finding:
     def write(self, path: str | Path) -> None:
         """Write the finding as a JSON file, which is there completely or not at all.
 
-        Raises InputError (``file-exists``) rather than to replace a file that is no finding.
+        Raises InputError (``file-exists``) rather than to replace a file that is not a finding.
         """
         file = Path(path)
         if file.exists() and not _is_finding(file):
-            raise InputError("file-exists", "a file that is no finding is there", file=str(path))
+            raise InputError(
+                "file-exists",
+                "there is already a file here, and it is not a finding",
+                file=str(path),
+            )
         write_pieces(file, self.pieces(), what="finding")
 
     def check(
         self,
         task: Task | None = None,
-        policy: Any = None,
+        policy: object = None,
         *,
         max_seconds: float | None = None,
         recompute: bool = True,
@@ -169,10 +172,12 @@ class Finding:
         """
         task = self.find_task(task)
         check_same_task(self, task)
-        who = self.find_policy(task, policy) if recompute else None
-        if who is not None:
-            check_same_policy(self, who)
-        asked = None if who is None else never_stuck(checkers_policy(task, who))
+        resolved_policy = self.find_policy(task, policy) if recompute else None
+        if resolved_policy is not None:
+            check_same_policy(self, resolved_policy)
+        asked = (
+            None if resolved_policy is None else never_stuck(checkers_policy(task, resolved_policy))
+        )
         if max_seconds is not None and self.num_entries > FASTEST_CHECK * max_seconds:
             raise OutOfBudget(
                 "out-of-seconds", f"the finding cannot be checked within {max_seconds:,.3g} seconds"
@@ -194,14 +199,18 @@ class Finding:
         """
         if given is not None:
             return require_task(given)
-        return self.task if self.task is not None else task_again(self)
+        if self.task is not None:
+            return self.task
+        return task_again(TaskPart(**self.content["task"]), file=self.file)
 
-    def find_policy(self, task: Task, given: Any = None) -> Policy:
+    def find_policy(self, task: Task, given: object = None) -> Policy:
         """Return the policy given, or that of the finding, as ``find_task`` does."""
         if given is not None:
             return as_policy(given, task)
         is_own = self.policy is not None and self.policy.task is task
-        return self.policy if is_own and self.policy is not None else policy_again(self, task)
+        if is_own and self.policy is not None:
+            return self.policy
+        return policy_again(PolicyPart(**self.content["policy"]), task, file=self.file)
 
     def __str__(self) -> str:
         names = (self.content["task"]["name"], self.content["policy"]["name"])
@@ -213,7 +222,8 @@ class Finding:
 
 
 def read_finding(path: str | Path) -> Finding:
-    """Return the finding of a file, of which only the frame is checked; ``check`` does the rest.
+    """Return the finding of a file: whether it has the members of one is checked here, whether what
+    it says is true by ``check``.
 
     Raises InputError if the file is no finding (``not-a-finding``), or of another version
     (``finding-version``).
@@ -221,69 +231,16 @@ def read_finding(path: str | Path) -> Finding:
     return finding_from(read_json(path), path)
 
 
-def finding_from(content: Any, path: str | Path) -> Finding:
-    """Return the finding that was read from a file."""
-    if not isinstance(content, dict) or "finding" not in content:
-        raise _no_finding(path, "the file is not a finding")
-    version = content["finding"]
-    if version != VERSION or isinstance(version, bool):
-        raise InputError(
-            "finding-version",
-            f"this is a finding of version {shown(version)}",
-            file=str(path),
-            hint=f"Surefoot {__version__} reads version {VERSION}",
-        )
-    kind = content.get("kind")
-    if kind not in KINDS:
-        raise _no_finding(path, f"there are no findings of kind {shown(kind)}")
-    _check_frame(content, path)
+def finding_from(content: object, path: str | Path) -> Finding:
+    """Return the finding that was read from a file. Raises InputError as ``read_finding`` does."""
+    from surefoot.records.evidence import finding_record
+
+    try:
+        finding_record(content)
+    except InputError as error:
+        raise error.at(file=str(path)) from None
+    assert isinstance(content, dict)  # it is a finding
     return Finding(content, file=Path(path))
-
-
-FRAME: dict[str, dict[str, Any]] = {
-    "task": TASK_MEMBERS,
-    "policy": {
-        "name": str,
-        "sha256": str | None,
-        "interface": str | dict | None,
-        "unfiltered": bool,
-    },
-    "run": {
-        "run": int,
-        "seed": int,
-        "known_reachable": bool,
-        "variables": list,
-        "actions": list,
-        "states": list,
-    },
-    "fault": {"step": int, "state": list, "action": str, "outcome": list, "alternatives": list},
-    "bug": {"step": int, "state": list},
-    "certificates": {},
-}
-"""the members that every finding has, and those of its kind"""
-
-
-def _check_frame(content: dict[str, Any], path: str | Path) -> None:
-    kind = content["kind"]
-    if kind == "run" and "certificates" in content:
-        raise _no_finding(path, "a run needs no certificates, but the finding has some")
-    more = () if kind == "run" else (kind, "certificates")
-    for name in ("task", "policy", "run", *more):
-        member = content.get(name)
-        if not isinstance(member, dict):
-            raise _no_finding(path, f"the finding has no {name}")
-        for key, type_ in FRAME[name].items():
-            value = member.get(key)
-            is_number = type_ is int and isinstance(value, bool)
-            if key not in member or not isinstance(value, type_) or is_number:
-                raise _no_finding(path, f"the finding has no {key} of the {name}")
-    radius = content[kind].get("radius") if kind != "run" else None
-    if radius is not None and (type(radius) is not int or radius < 0):
-        raise _no_finding(path, f"the radius is {shown(radius)}")
-
-
-def _no_finding(path: str | Path, message: str) -> InputError:
-    return InputError("not-a-finding", message, file=str(path))
 
 
 def _is_finding(file: Path) -> bool:

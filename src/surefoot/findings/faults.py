@@ -8,20 +8,19 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-from surefoot.certificates import sha256_of
-from surefoot.errors import InputError, SurefootError, nearest_hint, quoted, shown
+from surefoot.errors import InputError, SurefootError, nearest_hint, quoted
 from surefoot.files import parse_line, read_json, text_lines
-from surefoot.findings import finding_from
 from surefoot.findings.runs import _state_in
+from surefoot.records import Fault
+from surefoot.records.evidence import FaultFinding, finding_record
+from surefoot.records.files import record_from
+from surefoot.records.parts import FaultPart
 from surefoot.tasks import require_task
+from surefoot.tasks.state import State
 from surefoot.tasks.task import Task
-
-if TYPE_CHECKING:
-    from surefoot.repair.decisions import FaultDecision
 
 CAMPAIGN = "campaign.json"
 ROUND = re.compile(r"iteration-[0-9]{3,9}\.jsonl", re.ASCII)
@@ -34,7 +33,7 @@ Place = tuple[Path, str | None]
 """a file, and where in it"""
 
 
-def read_faults(paths: Iterable[str | Path], task: Task) -> list[FaultDecision]:
+def read_faults(paths: Iterable[str | Path], task: Task) -> list[Fault]:
     """Return the faults of files and folders, each once, in the order in which they are met.
 
     A path is a finding of a fault, a folder of findings, a document of ``surefoot faults --json``,
@@ -42,29 +41,25 @@ def read_faults(paths: Iterable[str | Path], task: Task) -> list[FaultDecision]:
     other kinds are passed over. Alternatives with a certificate come first. Raises InputError that
     names file and place for what is damaged, no fault, or one of another task.
     """
-    from surefoot.repair.decisions import FaultDecision
-
     task = require_task(task)
-    found: dict[tuple[bytes, str], tuple[Any, dict[str, None]]] = {}
+    demands: dict[tuple[bytes, str], tuple[State, dict[str, None]]] = {}
     for path in paths:
         for (file, place), content in _faults_at(Path(path), task):
             try:
-                state, action, alternatives = _checked(content, task)
+                state, action, alternatives = _fault_parts(content, task)
             except SurefootError as error:
                 # The place of a variable in the model says nothing about this file.
                 error.file, error.place = str(file), place
                 raise
-            known = found.setdefault((state.packed, action), (state, {}))
+            known = demands.setdefault((state.packed, action), (state, {}))
             known[1].update(dict.fromkeys(alternatives))
-    return [
-        FaultDecision(state, action, tuple(names)) for (_, action), (state, names) in found.items()
-    ]
+    return [Fault(state, action, tuple(names)) for (_, action), (state, names) in demands.items()]
 
 
 # -- files -------------------------------------------------------------------------------------
 
 
-def _faults_at(path: Path, task: Task) -> Iterator[tuple[Place, Any]]:
+def _faults_at(path: Path, task: Task) -> Iterator[tuple[Place, object]]:
     """Yield the faults of a path as plain data, and where each stands."""
     if not _is_folder(path):
         yield from _faults_in_file(path, task, is_alone=True)
@@ -89,7 +84,7 @@ def _is_folder(path: Path) -> bool:
         return False
 
 
-def _listed(folder: Path, is_wanted: Any) -> list[Path]:
+def _listed(folder: Path, is_wanted: Callable[[str], object]) -> list[Path]:
     try:
         return [folder / name for name in sorted(os.listdir(folder)) if is_wanted(name)]
     except OSError as error:
@@ -97,7 +92,7 @@ def _listed(folder: Path, is_wanted: Any) -> list[Path]:
         raise InputError("file-not-readable", message, file=str(folder)) from None
 
 
-def _faults_in_file(file: Path, task: Task, *, is_alone: bool) -> Iterator[tuple[Place, Any]]:
+def _faults_in_file(file: Path, task: Task, *, is_alone: bool) -> Iterator[tuple[Place, object]]:
     """Yield the faults of a file. One that has none is an error only if it was asked for alone."""
     if file.suffix == ".jsonl":
         if ROUND.fullmatch(file.name) and (campaign := file.parent.parent / CAMPAIGN).is_file():
@@ -117,7 +112,7 @@ def _faults_in_file(file: Path, task: Task, *, is_alone: bool) -> Iterator[tuple
         )
 
 
-def _faults_in_lines(file: Path) -> Iterator[tuple[Place, Any]]:
+def _faults_in_lines(file: Path) -> Iterator[tuple[Place, object]]:
     for number, text in text_lines(file):
         try:
             content = parse_line(text, hint=LOOKS_LIKE)
@@ -127,16 +122,24 @@ def _faults_in_lines(file: Path) -> Iterator[tuple[Place, Any]]:
 
 
 def _fault_of_finding(
-    content: dict[str, Any], file: Path, task: Task
-) -> Iterator[tuple[Place, Any]]:
+    content: dict[str, object], file: Path, task: Task
+) -> Iterator[tuple[Place, object]]:
     """Yield the fault of a finding, alternatives with a certificate first."""
-    finding = finding_from(content, file)
+    import msgspec
+
+    try:
+        finding = finding_record(content)
+    except InputError as error:
+        raise error.at(file=str(file)) from None
+    assert isinstance(finding, FaultFinding)  # that is its kind
     _check_task(content["task"], task, file)
-    fault = dict(finding.about)
-    uncertified = fault.get("uncertified")
-    without = uncertified if isinstance(uncertified, list) else []
-    fault["alternatives"] = sorted(fault["alternatives"], key=lambda name: name in without)
-    yield (file, "/fault"), {**fault, "variables": content["run"]["variables"]}
+    fault = finding.fault
+    ordered = sorted(fault.alternatives, key=lambda name: name in fault.uncertified)
+    state = dict(zip(finding.run.variables, fault.state, strict=False))
+    if len(fault.state) != len(finding.run.variables):
+        message = "a state has not as many values as there are variables"
+        raise InputError("bad-state", message, file=str(file), place="/fault")
+    yield (file, "/fault"), msgspec.structs.replace(fault, state=state, alternatives=ordered)
 
 
 # -- the same task -----------------------------------------------------------------------------
@@ -147,18 +150,18 @@ def _check_campaign(file: Path, task: Task) -> None:
     _check_task(content.get("task") if isinstance(content, dict) else None, task, file)
 
 
-def _check_task(said: Any, task: Task, file: Path) -> None:
+def _check_task(head: object, task: Task, file: Path) -> None:
     """Raise InputError (``fault-other-task``) if a file says that its faults are of another task.
 
     Of tasks that Python code defines nobody knows whether they are the same.
     """
-    if not isinstance(said, Mapping):
+    if not isinstance(head, Mapping):
         raise InputError(
             "no-faults", "the file does not say of which task its faults are", file=str(file)
         )
-    digest = said.get("sha256") or ""
-    if digest != sha256_of(task):
-        name = said.get("name")
+    digest = head.get("sha256") or ""
+    if not isinstance(digest, str) or not task.has_sha256(digest):
+        name = head.get("name")
         which = quoted(name) if isinstance(name, str) else "a task without name"
         raise InputError(
             "fault-other-task",
@@ -171,27 +174,26 @@ def _check_task(said: Any, task: Task, file: Path) -> None:
 # -- single faults -----------------------------------------------------------------------------
 
 
-def _checked(content: Any, task: Task) -> tuple[Any, str, list[str]]:
+def _fault_parts(content: object, task: Task) -> tuple[State, str, list[str]]:
     """Return state, action and alternatives of a fault. Raises InputError if they are none."""
-    wanted = {"state", "action", "alternatives"}
-    if not isinstance(content, Mapping) or not wanted <= set(content):
-        raise InputError("bad-fault", "this is no fault", hint=LOOKS_LIKE)
-    state = _state_in(content["state"], content.get("variables"), task)
-    alternatives = content["alternatives"]
-    if not isinstance(alternatives, list):
-        raise InputError("bad-fault", f"{shown(alternatives)} is no list of actions")
+    fault: FaultPart[object] = (
+        content
+        if isinstance(content, FaultPart)
+        else record_from(
+            content, FaultPart[object], code="bad-fault", what="a fault", hint=LOOKS_LIKE
+        )
+    )
+    state = _state_in(fault.state, None, task)
     applicable = [name for name in task.applicable(state) if name not in task.silent]
-    for name in (content["action"], *alternatives):
+    for name in (fault.action, *fault.alternatives):
         _check_action(name, applicable, task)
-    if content["action"] in alternatives:
-        message = f"{quoted(content['action'])} is an alternative to itself"
+    if fault.action in fault.alternatives:
+        message = f"{quoted(fault.action)} is an alternative to itself"
         raise InputError("bad-fault", message)
-    return state, content["action"], alternatives
+    return state, fault.action, list(fault.alternatives)
 
 
-def _check_action(name: Any, applicable: list[str], task: Task) -> None:
-    if not isinstance(name, str):
-        raise InputError("bad-fault", f"{shown(name)} is no name of an action")
+def _check_action(name: str, applicable: list[str], task: Task) -> None:
     if name in applicable:
         return
     if task.action_number(name) is None:

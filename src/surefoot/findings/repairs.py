@@ -20,24 +20,24 @@ import numpy as np
 
 from surefoot import __version__
 from surefoot.certificates import (
-    TASK_MEMBERS,
     checkers_policy,
     json_piece,
     model_of,
     run_checker,
     task_member,
-    write_pieces,
 )
 from surefoot.checker.repairs import check_repair
-from surefoot.errors import InputError, shown
-from surefoot.files import read_json
-from surefoot.findings import FRAME, Finding
-from surefoot.findings.making import policy_member
+from surefoot.errors import InputError
+from surefoot.files import read_json, write_pieces
+from surefoot.findings import Finding
+from surefoot.findings.making import policy_part
 from surefoot.findings.sources import check_same_policy, check_same_task, never_stuck
 from surefoot.policies import Policy
+from surefoot.records import Fault
+from surefoot.records.evidence import VERSION, RepairedFault, RepairFile, repair_file
+from surefoot.records.files import members
+from surefoot.records.parts import TaskPart
 from surefoot.tasks.task import Task
-
-VERSION = 1
 
 
 class RepairRecord:
@@ -45,14 +45,20 @@ class RepairRecord:
     :func:`read_repair`. One that was read knows its task and policies by name only.
     """
 
-    def __init__(self, content: Mapping[str, Any], *, file: Path | None = None) -> None:
-        self.content = content
+    def __init__(self, record: RepairFile, *, file: Path | None = None) -> None:
+        self.record = record
         self.file = file
+
+    @property
+    def content(self) -> dict[str, object]:
+        """The content of the record's file."""
+        return members(self.record)
 
     def about(self, which: str) -> Finding:
         """Return task and policy ``before`` or ``after`` as findings say them."""
-        said = {"task": self.content["task"], "policy": self.content[which]}
-        return Finding(said, file=self.file)
+        names = {"task": members(self.record.task)}
+        names["policy"] = members(self.record.before if which == "before" else self.record.after)
+        return Finding(names, file=self.file)
 
     def check(
         self,
@@ -79,7 +85,7 @@ class RepairRecord:
         def check(model: Any, content: Any, *, policy: Any, max_seconds: float | None) -> None:
             check_repair(model, content, parameters=given, max_seconds=max_seconds, **policy)
 
-        names = _actions(self.content)
+        names = _actions(self.record)
         run_checker(check, model_of(task, names), self.content, asked, max_seconds)
         return parameters if isinstance(parameters, str) else None
 
@@ -90,89 +96,75 @@ class RepairRecord:
         """
         file = Path(path)
         if file.exists() and not _is_record(file):
-            raise InputError("file-exists", "a file that is no repair is there", file=str(path))
-        write_pieces(file, [json_piece(dict(self.content)), "\n"], what="repair")
+            raise InputError(
+                "file-exists",
+                "there is already a file here, and it is not a repair",
+                file=str(path),
+            )
+        write_pieces(file, [json_piece(self.content), "\n"], what="repair")
 
 
 def repair_record(
-    before: Policy, after: Policy, faults: Iterable[Any], *, distance: float, any_other: bool
+    before: Policy, after: Policy, faults: Iterable[Fault], *, distance: float, any_other: bool
 ) -> RepairRecord:
     """Return the record of a repair, with what both policies decide in the state of each fault."""
     task = before.task
     listed = list(faults)
     decided = after.decide_all([fault.state for fault in listed])
-    content = {
-        "surefoot": __version__,
-        "repair": VERSION,
-        "task": dict(task_member(task)),
-        "before": policy_member(before),
-        "after": policy_member(after),
-        "variables": list(task.names),
-        "faults": [_fault(fault, before, now) for fault, now in zip(listed, decided, strict=True)],
-        "any_other": any_other,
-        "distance": distance,
-    }
-    return RepairRecord(content)
+    record = RepairFile(
+        surefoot=__version__,
+        repair=VERSION,
+        task=TaskPart(**task_member(task)),
+        before=policy_part(before),
+        after=policy_part(after),
+        variables=list(task.names),
+        faults=[_fault(fault, before, now) for fault, now in zip(listed, decided, strict=True)],
+        any_other=any_other,
+        distance=distance,
+    )
+    return RepairRecord(record)
 
 
-def _fault(fault: Any, before: Policy, now: str) -> dict[str, Any]:
+def _fault(fault: Fault, before: Policy, now: str) -> RepairedFault:
     try:
         was: str | None = before.decide(fault.state)
     except InputError as error:
         if not error.code.startswith("policy-"):
             raise
         was = None
-    return {
-        "state": [fault.state[name] for name in before.task.names],
-        "action": fault.action,
-        "alternatives": list(fault.alternatives),
-        "before": was,
-        "after": now,
-    }
+    return RepairedFault(
+        state=[fault.state[name] for name in before.task.names],
+        action=fault.action,
+        alternatives=list(fault.alternatives),
+        before=was,
+        after=now,
+    )
 
 
-def _actions(content: Mapping[str, Any]) -> list[str]:
+def _actions(record: RepairFile) -> list[str]:
     """Return the names of actions: of Python-defined tasks no others are known."""
-    names: list[Any] = []
-    faults = content.get("faults")
-    for fault in faults if isinstance(faults, list) else []:
-        if isinstance(fault, Mapping):
-            more = fault.get("alternatives")
-            names += [fault.get("action"), fault.get("before"), fault.get("after")]
-            names += more if isinstance(more, list) else []
-    return list(dict.fromkeys(name for name in names if isinstance(name, str)))
+    names: dict[str | None, None] = {}
+    for fault in record.faults:
+        names |= dict.fromkeys([fault.action, fault.before, fault.after, *fault.alternatives])
+    return [name for name in names if name is not None]
 
 
 # -- files -------------------------------------------------------------------------------------
 
 
 def read_repair(path: str | Path) -> RepairRecord:
-    """Return the record of a file, of which only the frame is checked; ``check`` does the rest."""
+    """Return the record of a file; whether what it says is true is for ``check`` to tell."""
     return repair_from(read_json(path), path)
 
 
-def repair_from(content: Any, path: str | Path) -> RepairRecord:
-    """Return the record that was read from a file. Raises InputError (``not-a-repair``)."""
-    if not isinstance(content, dict) or "repair" not in content:
-        raise _no_repair(path, "the file is no repair")
-    version = content["repair"]
-    if version != VERSION or isinstance(version, bool):
-        message = f"this is a repair of version {shown(version)}"
-        hint = f"Surefoot {__version__} reads version {VERSION}"
-        raise InputError("repair-version", message, file=str(path), hint=hint)
-    members = {"task": TASK_MEMBERS, "before": FRAME["policy"], "after": FRAME["policy"]}
-    for name, wanted in members.items():
-        member = content.get(name)
-        is_right = isinstance(member, dict) and all(
-            key in member and isinstance(member[key], kind) for key, kind in wanted.items()
-        )
-        if not is_right:
-            raise _no_repair(path, f"the repair does not say which {name}")
-    return RepairRecord(content, file=Path(path))
-
-
-def _no_repair(path: str | Path, message: str) -> InputError:
-    return InputError("not-a-repair", message, file=str(path))
+def repair_from(content: object, path: str | Path) -> RepairRecord:
+    """Return the record that was read from a file. Raises InputError (``not-a-repair``,
+    ``repair-version``).
+    """
+    try:
+        return RepairRecord(repair_file(content), file=Path(path))
+    except InputError as error:
+        raise error.at(file=str(path)) from None
 
 
 def _is_record(file: Path) -> bool:
@@ -194,7 +186,7 @@ def both_parameters(
         return "a policy was not read"
     old, new = before.model, after.model
     if old is None or new is None:
-        return "a policy is no learned model"
+        return "a policy is not a learned model"
     if not _is_extended(_fixed(old), _fixed(new)):
         return "the policies differ in more than parameters"
     return _parameters(old), _parameters(new)
@@ -204,32 +196,32 @@ def _parts(model: Any) -> list[Any]:
     return [model.network, model.trees] if model.kind == "corrected" else [model]
 
 
-def _parameters(model: Any) -> list[float]:
+def _parameters(model: object) -> list[float]:
     """Return the values of leaves, and weights and biases of the last layer."""
-    found: list[float] = []
+    parameters: list[float] = []
     for part in _parts(model):
         if part.kind == "network":
             last = part.layers[-1]
-            found += np.column_stack([last.weights, last.biases]).ravel().tolist()
+            parameters += np.column_stack([last.weights, last.biases]).ravel().tolist()
         elif part.kind == "trees":
-            found += part.values.tolist()
-    return found
+            parameters += part.values.tolist()
+    return parameters
 
 
-def _fixed(model: Any) -> dict[str, Any]:
+def _fixed(model: Any) -> dict[str, object]:
     """Return what a repair leaves as it is: for arrays, it may append to them."""
-    found: dict[str, Any] = {"inputs": model.num_inputs, "outputs": model.num_outputs}
+    members: dict[str, object] = {"inputs": model.num_inputs, "outputs": model.num_outputs}
     for part in _parts(model):
         if part.kind == "network":
-            found |= {f"weights {n}": one.weights for n, one in enumerate(part.layers[:-1])}
-            found |= {f"biases {n}": one.biases for n, one in enumerate(part.layers[:-1])}
-            found["last"] = part.layers[-1].weights.shape
+            members |= {f"weights {n}": layer.weights for n, layer in enumerate(part.layers[:-1])}
+            members |= {f"biases {n}": layer.biases for n, layer in enumerate(part.layers[:-1])}
+            members["last"] = part.layers[-1].weights.shape
         elif part.kind == "trees":
             names = ("roots", "features", "thresholds", "left", "right")
-            found |= {name: getattr(part, name) for name in names}
+            members |= {name: getattr(part, name) for name in names}
         else:
-            found["rules"] = None
-    return found
+            members["rules"] = None
+    return members
 
 
 def _is_extended(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:

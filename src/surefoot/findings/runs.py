@@ -7,33 +7,33 @@ from pathlib import Path
 from typing import Any
 
 from surefoot.errors import InputError, nearest_hint, quoted, shown
-from surefoot.results import Run
-from surefoot.results.runs import Change, Made
-from surefoot.tasks.compiled_task import CompiledTask
-from surefoot.tasks.python_task import PythonTask
+from surefoot.records import Run, RunEnd
+from surefoot.records.runs import Change, Made
+from surefoot.tasks.compiled_task import has_description
 from surefoot.tasks.state import State
-from surefoot.tasks.task import Task
+from surefoot.tasks.task import Feature, Task
 
 
-def run_from(content: Any, task: Task, *, file: str | Path | None = None) -> Run:
+def run_from(content: object, task: Task, *, file: str | Path | None = None) -> Run:
     """Return the run of plain data: ``states`` and ``actions``, as fuzzing writes them.
 
     States are objects, or lists if ``variables`` says in which order. Raises InputError if that is
     no run in states of the task; whether it fails is not asked.
     """
-    is_run = isinstance(content, Mapping) and all(
-        isinstance(content.get(name), list) for name in ("states", "actions")
-    )
-    if not is_run or len(content["states"]) != len(content["actions"]) + 1:
+    if (
+        not isinstance(content, Mapping)
+        or not all(isinstance(content.get(name), list) for name in ("states", "actions"))
+        or len(content["states"]) != len(content["actions"]) + 1
+    ):
         raise InputError(
             "bad-run",
-            "this is no run: there must be states and actions, one action fewer",
+            "this is not a run: there must be states and actions, one action fewer",
             file=None if file is None else str(file),
             hint='as in {"states": [{"x": 0}, {"x": 1}], "actions": ["up"]}',
         )
     run = run_in(content, task, file=file)
     for action in run.actions:
-        if not isinstance(task, PythonTask) and task.action_number(action) is None:
+        if Feature.ACTIONS in task.features and task.action_number(action) is None:
             raise InputError(
                 "unknown-action",
                 f"the task has no action {quoted(action)}",
@@ -63,43 +63,43 @@ def run_in(content: Mapping[str, Any], task: Task, *, file: str | Path | None) -
         run=number if type(number) is int else 0,
         states=states,
         actions=actions,
-        result="fail",
+        result=RunEnd.FAIL,
         made=made,
         same=tuple(each for each in same if type(each) is int) if isinstance(same, list) else (),
     )
 
 
-def _state_in(given: Any, names: Any, task: Task) -> State:
+def _state_in(given: object, names: object, task: Task) -> State:
     if isinstance(given, list):
         if not isinstance(names, list) or len(names) != len(given):
-            raise InputError("bad-state", "a state has not as many values as there are variables")
+            raise InputError("bad-state", "the state does not have one value for each variable")
         if not all(isinstance(name, str) for name in names):
-            raise InputError("bad-state", "the name of a variable is no text")
+            raise InputError("bad-state", "the name of a variable is not text")
         given = dict(zip(names, given, strict=True))
     if not isinstance(given, Mapping):
-        raise InputError("bad-state", f"{shown(given)} is no state")
-    is_plain = isinstance(task, CompiledTask)
+        raise InputError("bad-state", f"{shown(given)} is not a state")
+    is_plain = has_description(task)
     for name, value in given.items():
         if isinstance(value, dict) or (is_plain and isinstance(value, list)):
-            raise InputError("bad-state", f"the value of {quoted(str(name))} is no value")
+            raise InputError("bad-state", f"the value of {quoted(str(name))} is not a value")
     try:
         return task.state({name: _frozen(value) for name, value in given.items()})
     except RecursionError:
         raise InputError("bad-state", "a value is nested too deeply") from None
 
 
-def _frozen(value: Any) -> Any:
+def _frozen(value: object) -> object:
     """Return a value; lists, as JSON has them, become the tuples they were."""
     return tuple(map(_frozen, value)) if isinstance(value, list) else value
 
 
-def _action_in(given: Any) -> str:
+def _action_in(given: object) -> str:
     if not isinstance(given, str):
-        raise InputError("unknown-action", f"{shown(given)} is no name of an action")
+        raise InputError("unknown-action", f"{shown(given)} is not a name of an action")
     return given
 
 
-def _made_in(content: Mapping[str, Any], task: Task, start: State) -> Made | None:
+def _made_in(content: Mapping[str, object], task: Task, start: State) -> Made | None:
     """Return how the start was made. Where that is not said, nobody knows more than the start."""
     if content.get("known_reachable", True) is True and "made" not in content:
         return None
@@ -111,7 +111,7 @@ def _made_in(content: Mapping[str, Any], task: Task, start: State) -> Made | Non
     return Made(reached, tuple(_change_in(each, task) for each in changes))
 
 
-def _change_in(content: Mapping[str, Any], task: Task) -> Change:
+def _change_in(content: Mapping[str, object], task: Task) -> Change:
     state = _state_in(content.get("state"), None, task)
     if "action" in content:
         return Change(state, action=_action_in(content["action"]))

@@ -5,17 +5,19 @@ A finding comes from anywhere: nothing that it names is read if that would run c
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from surefoot import checker
-from surefoot.certificates import task_member
-from surefoot.errors import InputError, printable, quoted
+from surefoot.certificates import identity_of
+from surefoot.errors import CertificateRejected, InputError, printable, quoted
 from surefoot.policies import BUILT_IN, Policy, load_policy
+from surefoot.policies.identity import disagreement, is_other
+from surefoot.records.parts import PolicyPart, TaskPart
 from surefoot.tasks import load_task
+from surefoot.tasks.front_end import FrontEndOptions
+from surefoot.tasks.identity import short_identity
 from surefoot.tasks.source import Source
 from surefoot.tasks.task import Task
 
@@ -25,147 +27,150 @@ if TYPE_CHECKING:
 
 def check_same_task(finding: Finding, task: Task) -> None:
     """Raise InputError (``finding-other-task``) if the finding is about another task."""
-    said, real = finding.content["task"]["sha256"], task_member(task)["sha256"]
-    if said != real:
+    digest = finding.content["task"]["sha256"]
+    if not task.has_sha256(digest):
         raise InputError(
             "finding-other-task",
-            f"the finding is about {_task_text(said)}, but {quoted(task.name)} is "
-            f"{_task_text(real)}",
+            f"the finding is about {_task_text(digest)}, but {quoted(task.name)} is "
+            f"{_task_text(identity_of(task))}",
             file=_file_text(finding),
             hint="the task has changed since, or other files or options are needed",
         )
 
 
 def _task_text(digest: str) -> str:
-    return f"a task with SHA-256 {quoted(digest[:12] + '...')}" if digest else "one of Python code"
+    if not digest:
+        return "one of Python code"
+    return f"a task with SHA-256 {quoted(short_identity(digest))}"
 
 
 def check_same_policy(finding: Finding, policy: Policy) -> None:
-    """Raise InputError (``finding-other-policy``) if the finding is about another policy."""
-    said = finding.content["policy"]
-    if said["sha256"] != policy.sha256 and said["sha256"] and policy.sha256:
+    """Raise InputError (``finding-other-policy``) if the finding is about another policy by its
+    SHA-256, or by its name where there is none, and CertificateRejected if it says anything else
+    about it that is not so.
+    """
+    head = finding.content["policy"]
+    if is_other(policy, head):
         raise InputError(
             "finding-other-policy",
-            f"the finding is about a policy with SHA-256 {quoted(said['sha256'][:12] + '...')}, "
-            f"but {quoted(policy.name)} has {quoted(policy.sha256[:12] + '...')}",
+            f"the finding is about {_policy_text(head['name'], head['sha256'])}, "
+            f"not about {_policy_text(policy.name, policy.sha256)}",
             file=_file_text(finding),
             hint="it has changed since; try the new one: surefoot replay FINDING --policy POLICY",
         )
+    if (reason := disagreement(policy, head)) is not None:
+        raise CertificateRejected(
+            "finding-other-policy",
+            f"the finding is about another policy than {quoted(policy.name)}: {reason}",
+            file=_file_text(finding),
+            hint="give the policy as it was: --policy, --interface, --unfiltered",
+        )
+
+
+def _policy_text(name: str, digest: str | None) -> str:
+    if digest is None:
+        return f"the policy {quoted(name)}"
+    return f"the policy {quoted(name)} with SHA-256 {quoted(digest[:12] + '...')}"
 
 
 def _file_text(finding: Finding) -> str | None:
     return None if finding.file is None else str(finding.file)
 
 
-def _found(path: str, finding: Finding) -> Path:
-    """Return a path of a finding: from the current directory, or else from where the finding is."""
-    if finding.file is None:
-        return Path(path)
-    beside = finding.file.parent / path
-    return beside if not Path(path).exists() and beside.exists() else Path(path)
+def _path(name: str, base: Path | None) -> Path:
+    """Return a path that a file names: from the current directory, or else from ``base``."""
+    beside = None if base is None else base / name
+    is_beside = beside is not None and not Path(name).exists() and beside.exists()
+    return beside if beside is not None and is_beside else Path(name)
 
 
-def task_again(finding: Finding) -> Task:
-    """Return the task that the finding names. Raises InputError if it cannot be found, or if
-    reading it would run code.
+def task_again(
+    task: TaskPart,
+    *,
+    file: Path | None,
+    base: Path | None = None,
+    command: str = "surefoot replay FINDING TASK",
+) -> Task:
+    """Return the task that a file names, with paths from ``base``, or else where the file is.
+
+    Raises InputError if it cannot be found, or if reading it would run code; the hint is the
+    ``command`` to which it can be given.
     """
-    said = finding.content["task"]
-    text, options = said["source"], said["options"]
-    file = _file_text(finding)
-    if text is None:
+    at = None if file is None else str(file)
+    if task.source is None:
         raise InputError(
             "finding-no-task",
-            "the finding does not say where its task is from",
-            file=file,
-            hint="give the task: surefoot replay FINDING TASK",
+            "the file does not say where its task is from",
+            file=at,
+            hint=f"give the task: {command}",
         )
-    source = Source(text=text)
+    source = Source(text=task.source)
     if source.runs_code:
         raise InputError(
             "finding-runs-code",
-            f"the task is {quoted(text)}, and reading it would run that file",
-            file=file,
-            hint="if you trust it, give the task: surefoot replay FINDING TASK",
+            f"the task is {quoted(task.source)}, and reading it would run {source.code}",
+            file=at,
+            hint=f"if you trust it, give the task: {command}",
         )
-    more = _task_options(options, finding)
-    return load_task(text if source.is_domain else _found(text, finding), **more)
-
-
-PATHS = {"property": "properties", "start": "start", "goal": "goal", "fail": "fail"}
-
-
-def _task_options(options: Mapping[str, Any], finding: Finding) -> dict[str, Any]:
-    """Return the options of a finding's task as load_task takes them."""
-    values: dict[str, Any] = {}
-    for name, value in options.items():
-        if name in PATHS and isinstance(value, str):
-            values[PATHS[name]] = _found(value, finding)
-        elif name == "property_name" and isinstance(value, str):
-            values[name] = value
-        elif name == "const" and isinstance(value, list):
-            values["constants"] = dict(_constant(each, finding) for each in value)
-        elif name == "int_range" and isinstance(value, str) and _RANGE.fullmatch(value):
-            lower, upper = value.split("..")
-            values[name] = (int(lower), int(upper))
-        else:
-            raise _bad_option(str(name), finding)
-    return values
-
-
-_RANGE = re.compile(r"-?\d{1,19}\.\.-?\d{1,19}", re.ASCII)
-
-
-def _constant(text: Any, finding: Finding) -> tuple[str, Any]:
-    name, sign, value = text.partition("=") if isinstance(text, str) else ("", "", "")
+    if base is None and file is not None:
+        base = file.parent
     try:
-        number = json.loads(value)
-    except (ValueError, RecursionError):
-        number = None
-    if not sign or not isinstance(number, bool | int | float):
-        raise _bad_option("const", finding)
-    return name, number
+        options = _task_options(source, task.options, base)
+    except InputError as error:
+        error.at(file=at)
+        raise
+    return load_task(source.located(lambda name: _path(name, base)), options=options)
 
 
-def _bad_option(name: str, finding: Finding) -> InputError:
-    message = f"the option {quoted(name)} of the task means nothing"
-    return InputError("not-a-finding", message, file=_file_text(finding))
+def _task_options(
+    source: Source, words: Mapping[str, object], base: Path | None
+) -> FrontEndOptions:
+    """Return the options of a file's task as its front end takes them."""
+    known = source.front_end.options
+    for word, value in words.items():
+        try:
+            known.from_words({word: value}, locate=lambda name: _path(name, base))
+        except InputError:
+            raise InputError(
+                "not-a-finding", f"the option {quoted(str(word))} of the task means nothing"
+            ) from None
+    return known.from_words(words, locate=lambda name: _path(name, base))
 
 
-def policy_again(finding: Finding, task: Task) -> Policy:
-    """Return the policy that the finding names, as ``task_again`` does."""
-    said = finding.content["policy"]
-    name, interface = said["name"], said["interface"]
-    file = _file_text(finding)
-    if BUILT_IN.fullmatch(name):
-        return load_policy(name, task, unfiltered=said["unfiltered"] or None)
-    if ".py:" in name:
+def policy_again(named: PolicyPart, task: Task, *, file: Path | None) -> Policy:
+    """Return the policy that a file names, as ``task_again`` does."""
+    at = None if file is None else str(file)
+    base = None if file is None else file.parent
+    if BUILT_IN.fullmatch(named.name):
+        return load_policy(named.name, task, unfiltered=named.unfiltered or None)
+    if ".py:" in named.name:
         raise InputError(
             "finding-runs-code",
-            f"the policy is {quoted(name)}, and reading it would run that file",
-            file=file,
-            hint=f"if you trust it: --policy {printable(name)}",
+            f"the policy is {quoted(named.name)}, and reading it would run that file",
+            file=at,
+            hint=f"if you trust it: --policy {printable(named.name)}",
         )
-    path = _found(name, finding)
+    path = _path(named.name, base)
     if not path.exists():
         raise InputError(
             "unknown-policy",
-            f"there is no policy file {quoted(name)}",
-            file=file,
+            f"there is no policy file {quoted(named.name)}",
+            file=at,
             hint="give the policy: surefoot replay FINDING --policy POLICY",
         )
     if path.suffix == ".jsonl":
         return load_policy(path, task)
-    if isinstance(interface, str):
-        interface = _found(interface, finding)
-    return load_policy(path, task, interface=interface, unfiltered=said["unfiltered"])
+    is_file = isinstance(named.interface, str)
+    interface = _path(str(named.interface), base) if is_file else named.interface
+    return load_policy(path, task, interface=interface, unfiltered=named.unfiltered)
 
 
-def never_stuck(policy: Any) -> Any:
-    """Return the checker's policy, for which being unable to decide is no error but a rejection:
-    then the run is not one of this policy.
+def never_stuck(policy: Any) -> object:
+    """Return the checker's policy, that rejects a run instead of raising where it cannot
+    decide: such a run is not one of this policy.
     """
 
-    def decide(state: Mapping[str, Any], choices: tuple[str, ...]) -> Any:
+    def decide(state: Mapping[str, object], choices: tuple[str, ...]) -> object:
         try:
             return policy(state, choices)
         except InputError as error:

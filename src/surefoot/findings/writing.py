@@ -15,17 +15,17 @@ from surefoot.certificates import Certificate, json_piece, object_pieces, pieces
 ENTRIES = ("choices", "ranks")
 
 
-def num_certificates(content: Mapping[str, Any]) -> int:
+def num_certificates(content: Mapping[str, object]) -> int:
     """Return how many certificates a finding of this content has."""
     return sum(1 for _ in _certificates(content.get("certificates")))
 
 
-def num_entries(content: Mapping[str, Any]) -> int:
+def num_entries(content: Mapping[str, object]) -> int:
     """Return how many choices and ranks the certificates have, all together."""
     return sum(map(_entries, _certificates(content.get("certificates"))))
 
 
-def plain_content(content: Mapping[str, Any]) -> dict[str, Any]:
+def plain_content(content: Mapping[str, object]) -> dict[str, object]:
     """Return the content with each certificate as plain data, too."""
     members = content.items()
     result = {name: dict(v) if isinstance(v, dict) else v for name, v in members}
@@ -34,7 +34,7 @@ def plain_content(content: Mapping[str, Any]) -> dict[str, Any]:
     return result
 
 
-def content_pieces(content: Mapping[str, Any]) -> Iterator[str]:
+def content_pieces(content: Mapping[str, object]) -> Iterator[str]:
     """Yield the JSON text of the content, piece by piece: it may be large."""
     yield from object_pieces(content, _member_pieces)
     yield "\n"
@@ -42,7 +42,7 @@ def content_pieces(content: Mapping[str, Any]) -> Iterator[str]:
 
 def all_actions(content: Mapping[str, Any]) -> list[str]:
     """Return the names of actions in the finding: of Python-defined tasks no others are known."""
-    names: list[Any] = list(content["run"]["actions"])
+    names: list[object] = list(content["run"]["actions"])
     about = content.get(content["kind"], {})
     if isinstance(about, Mapping) and isinstance(about.get("alternatives"), list):
         names += about["alternatives"]
@@ -52,7 +52,7 @@ def all_actions(content: Mapping[str, Any]) -> list[str]:
     return list(dict.fromkeys(name for name in names if isinstance(name, str)))
 
 
-def _certificates(value: Any) -> Iterator[Any]:
+def _certificates(value: object) -> Iterator[object]:
     """Yield the certificates of the member that holds them, and what stands in their place."""
     members = value.values() if isinstance(value, Mapping) else ()
     for member in members:
@@ -64,14 +64,14 @@ def _certificates(value: Any) -> Iterator[Any]:
             yield member
 
 
-def _entries(certificate: Any) -> int:
+def _entries(certificate: object) -> int:
     if isinstance(certificate, Certificate):
         return certificate.size
     lists = [certificate.get(name) for name in ENTRIES] if isinstance(certificate, Mapping) else []
     return sum(len(each) for each in lists if isinstance(each, list))
 
 
-def _each_certificate(value: Any, change: Callable[[Any], Any]) -> Any:
+def _each_certificate(value: object, change: Callable[[object], object]) -> object:
     """Return the member that holds the certificates with each of them changed.
 
     They stand there by name, in an object or in a list. What is deeper is left alone: a file may
@@ -82,7 +82,7 @@ def _each_certificate(value: Any, change: Callable[[Any], Any]) -> Any:
     return {name: _each_in_member(member, change) for name, member in value.items()}
 
 
-def _each_in_member(member: Any, change: Callable[[Any], Any]) -> Any:
+def _each_in_member(member: object, change: Callable[[object], object]) -> object:
     if isinstance(member, list):
         return [change(each) for each in member]
     if isinstance(member, Mapping) and "certificate" not in member:
@@ -90,7 +90,7 @@ def _each_in_member(member: Any, change: Callable[[Any], Any]) -> Any:
     return change(member)
 
 
-def _plain(certificate: Any) -> Any:
+def _plain(certificate: object) -> object:
     return certificate.to_dict() if isinstance(certificate, Certificate) else certificate
 
 
@@ -102,7 +102,7 @@ def _member_pieces(name: str, value: Any) -> Iterable[str]:
     return [json_piece(value)]
 
 
-def _certificate_pieces(_: str, member: Any) -> Iterable[str]:
+def _certificate_pieces(_: str, member: object) -> Iterable[str]:
     """Return the text of one certificate, or of those in a list or an object."""
     if isinstance(member, list):
         return _joined("[", "]", (("", each) for each in member))
@@ -112,7 +112,7 @@ def _certificate_pieces(_: str, member: Any) -> Iterable[str]:
     return _pieces(member)
 
 
-def _joined(left: str, right: str, named: Iterable[tuple[str, Any]]) -> Iterator[str]:
+def _joined(left: str, right: str, named: Iterable[tuple[str, object]]) -> Iterator[str]:
     before = f"{left}\n"
     for name, each in named:
         yield f"{before}{name}"
@@ -121,7 +121,7 @@ def _joined(left: str, right: str, named: Iterable[tuple[str, Any]]) -> Iterator
     yield f"{left}{right}" if before.startswith(left) else f"\n{right}"
 
 
-def _pieces(certificate: Any) -> Iterator[str]:
+def _pieces(certificate: object) -> Iterator[str]:
     if isinstance(certificate, Certificate):
         return certificate.pieces()
     if isinstance(certificate, Mapping):

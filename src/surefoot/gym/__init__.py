@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if find_spec("gymnasium") is None:
     raise ImportError(
@@ -35,7 +35,7 @@ __all__ = ["Settings", "TaskEnv", "VectorTaskEnv", "register"]
 _MODULE_OF = {"TaskEnv": "env", "VectorTaskEnv": "vector"}
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)

@@ -24,7 +24,7 @@ INAPPLICABLE = "inapplicable"
 Observation = NDArray[np.float32]
 Mask = NDArray[np.bool_]
 Rows = tuple[Observation, Mask]
-Step = tuple[Observation, float, bool, bool, dict[str, Any]]
+Step = tuple[Observation, float, bool, bool, dict[str, object]]
 
 
 class TaskEnv(gymnasium.Env[Observation, np.int64]):
@@ -43,17 +43,17 @@ class TaskEnv(gymnasium.Env[Observation, np.int64]):
     bad as fail; or ``raise``, InputError. All other keywords are those of :class:`Settings`.
     """
 
-    metadata: dict[str, Any] = {"render_modes": ["ansi", "svg"], "render_fps": RENDER_FPS}  # noqa: RUF012
+    metadata: dict[str, object] = {"render_modes": ["ansi", "svg"], "render_fps": RENDER_FPS}  # noqa: RUF012
 
     def __init__(
         self,
-        task: Any,
+        task: object,
         *,
         render_mode: str | None = None,
         invalid: str = "ignore",
         invalid_reward: float = -0.1,
         settings: Settings | None = None,
-        **changes: Any,
+        **changes: object,
     ) -> None:
         check_word("invalid", str(invalid), INVALID)
         self._setup = Setup(task, chosen(settings, changes))
@@ -75,7 +75,7 @@ class TaskEnv(gymnasium.Env[Observation, np.int64]):
         self._is_over = True
         self._is_begun = False  # whether the core has ended this run and begun the next one
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         """Copies and pickles are environments of their own, in which no run was begun."""
         how: dict[str, Any] = {"render_mode": self.render_mode, "settings": self._setup.settings}
         invalid: dict[str, Any] = {"invalid": self._invalid, "invalid_reward": self._invalid_reward}
@@ -89,8 +89,8 @@ class TaskEnv(gymnasium.Env[Observation, np.int64]):
         self._next: Rows = core.next_observations[0], core.next_masks[0]
 
     def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Observation, dict[str, Any]]:
+        self, *, seed: int | None = None, options: dict[str, object] | None = None
+    ) -> tuple[Observation, dict[str, object]]:
         """Begin a run in a start state, or in ``options["state"]``."""
         super().reset(seed=seed)
         state = given_state(options)
@@ -104,7 +104,7 @@ class TaskEnv(gymnasium.Env[Observation, np.int64]):
         self._setup.begin(self._core, self.np_random)
         return self._first()
 
-    def _first(self) -> tuple[Observation, dict[str, Any]]:
+    def _first(self) -> tuple[Observation, dict[str, object]]:
         self._is_over = self._is_begun = False
         self._steps = 0
         return self._now[0].copy(), self._info(self._now[1], self._core.states)
@@ -157,13 +157,13 @@ class TaskEnv(gymnasium.Env[Observation, np.int64]):
         reward = how.step_reward + (how.fail_reward if ends else self._invalid_reward)
         return self._now[0].copy(), reward, ends, is_cut, info
 
-    def _refused(self, action: Any) -> InputError:
+    def _refused(self, action: object) -> InputError:
         if self._is_over:
             return InputError("bad-action", "no run goes on", hint="call reset() first")
         last = self._num_actions - 1
         return InputError("bad-action", f"actions are 0 to {last}, not {shown(action)}")
 
-    def _info(self, mask: Mask, packed: bytes) -> dict[str, Any]:
+    def _info(self, mask: Mask, packed: bytes) -> dict[str, object]:
         return {"action_mask": mask.astype(np.int8), "state": self.task.unpack(packed)}
 
     def action_masks(self) -> Mask:
@@ -187,7 +187,7 @@ class TaskEnv(gymnasium.Env[Observation, np.int64]):
         return self._setup.rendered(self._packed, self.render_mode)
 
 
-def given_state(options: Mapping[str, Any] | None) -> Any:
+def given_state(options: Mapping[str, object] | None) -> Any:
     """Return the state that options of ``reset`` ask for; None if they do not."""
     for name in options or {}:
         if name != "state":

@@ -48,7 +48,7 @@ def id_of(name: str) -> str:
     return f"{NAMESPACE}/{''.join(part.capitalize() for part in name.split('-'))}-v0"
 
 
-def domain_env(*, domain_name: str, **more: Any) -> TaskEnv:
+def domain_env(*, domain_name: str, **more: object) -> TaskEnv:
     """Return an environment of a built-in family, with parameters and options as keywords."""
     from surefoot.gym.env import TaskEnv
 
@@ -56,7 +56,7 @@ def domain_env(*, domain_name: str, **more: Any) -> TaskEnv:
     return TaskEnv(domain(domain_name, **parameters), **options)
 
 
-def domain_vector_env(*, domain_name: str, num_envs: int, **more: Any) -> VectorTaskEnv:
+def domain_vector_env(*, domain_name: str, num_envs: int, **more: object) -> VectorTaskEnv:
     """Return a vector environment of a built-in family, with parameters and options as keywords."""
     from surefoot.gym.vector import VectorTaskEnv
 
@@ -64,7 +64,7 @@ def domain_vector_env(*, domain_name: str, num_envs: int, **more: Any) -> Vector
     return VectorTaskEnv(domain(domain_name, **parameters), num_envs, **options)
 
 
-def _split(name: str, keywords: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+def _split(name: str, keywords: Mapping[str, object]) -> tuple[dict[str, object], dict[str, Any]]:
     """Return the parameters of the family and the options of the environment."""
     known = [*domain_family(name).defaults, SIZE, *OPTIONS]
     for keyword in keywords:

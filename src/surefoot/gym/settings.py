@@ -29,7 +29,7 @@ class Settings:
     """runs are cut after so many steps"""
     scale: bool = True
     """observe values scaled to -1..1 by the bounds of the variables, not the plain values"""
-    starts: Iterable[Mapping[str, Any]] | None = None
+    starts: Iterable[Mapping[str, object]] | None = None
     """where runs begin; if not given, in the task's start states"""
 
     def __post_init__(self) -> None:
@@ -62,7 +62,7 @@ def chosen(settings: Settings | None, changes: Mapping[str, Any]) -> Settings:
 
 
 def check_reward(name: str, given: Any) -> float:
-    """Return a reward as float. Raises InputError if it is no finite number."""
+    """Return a reward as float. Raises InputError if it is not a finite number."""
     is_number = isinstance(given, int | float) and not isinstance(given, bool)
     if not is_number or not abs(given) <= sys.float_info.max:
         raise InputError("bad-option", f"{name} must be a finite number, not {shown(given)}")

@@ -16,7 +16,7 @@ from surefoot.gym.settings import Settings
 from surefoot.policies.binding import core_interface
 from surefoot.policies.interface import Input, Interface, scaled_interface
 from surefoot.tasks import as_task, load_task
-from surefoot.tasks.compiled_task import CompiledTask
+from surefoot.tasks.compiled_task import CompiledTask, has_description
 from surefoot.tasks.state import listed
 from surefoot.tasks.task import MAX_STATE_TEXT
 from surefoot.train.rewards import CUT, DEAD_END, FAIL, GOAL
@@ -28,14 +28,14 @@ MAX_STARTS = 10_000
 """how many start states are kept: all of them if there are no more, else so many drawn uniformly"""
 START_SECONDS = 60.0
 RESULTS = {FAIL: "fail", GOAL: "goal", DEAD_END: "dead_end", CUT: "cut"}
-NUM_RESULTS = max(RESULTS) + 1
+NUM_RESULTS = len(_core.RunEnd)
 RENDER_FPS = 4
 
 
 class Setup:
     """A task with its interface, start states and rewards, from which environments are made."""
 
-    def __init__(self, task: Any, settings: Settings) -> None:
+    def __init__(self, task: object, settings: Settings) -> None:
         self.task = compiled(task)
         self.settings = settings
         self.interface = interface_of(self.task, scale=settings.scale)
@@ -62,7 +62,7 @@ class Setup:
         """Begin all runs, with a seed that is drawn."""
         self.ask(environments.reset, int(rng.integers(2**63)))
 
-    def ask(self, call: Callable[[Any], None], given: Any) -> None:
+    def ask(self, call: Callable[[Any], None], given: object) -> None:
         """Call the core; what it dislikes about the task comes out as InputError."""
         try:
             call(given)
@@ -135,10 +135,10 @@ class Setup:
         return InputError("not-applicable", text, hint=hint)
 
 
-def compiled(task: Any) -> CompiledTask:
+def compiled(task: object) -> CompiledTask:
     """Return the task of an object or text. Raises Unsupported if Python code defines it."""
     found = as_task(load_task(task) if isinstance(task, str | Path) else task)
-    if isinstance(found, CompiledTask):
+    if has_description(found):
         return found
     raise Unsupported(
         "gym-python-task",

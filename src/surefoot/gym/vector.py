@@ -21,7 +21,7 @@ from surefoot.train.rewards import CUT, GOES_ON
 MAX_ENVS = 1_000_000
 Observations = NDArray[np.float32]
 Truths = NDArray[np.bool_]
-Steps = tuple[Observations, NDArray[np.float64], Truths, Truths, dict[str, Any]]
+Steps = tuple[Observations, NDArray[np.float64], Truths, Truths, dict[str, object]]
 
 
 class VectorTaskEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
@@ -34,7 +34,7 @@ class VectorTaskEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
     :class:`~surefoot.gym.settings.Settings`.
     """
 
-    metadata: dict[str, Any] = {  # noqa: RUF012
+    metadata: dict[str, object] = {  # noqa: RUF012
         "autoreset_mode": AutoresetMode.SAME_STEP,
         "render_modes": ["ansi", "svg"],
         "render_fps": RENDER_FPS,
@@ -42,12 +42,12 @@ class VectorTaskEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
 
     def __init__(
         self,
-        task: Any,
+        task: object,
         num_envs: int,
         *,
         render_mode: str | None = None,
         settings: Settings | None = None,
-        **changes: Any,
+        **changes: object,
     ) -> None:
         if not 1 <= (whole(num_envs) or 0) <= MAX_ENVS:
             text = f"num_envs must be from 1 to {MAX_ENVS:,}, not {shown(num_envs)}"
@@ -71,14 +71,14 @@ class VectorTaskEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
         self._now = self._core.observations, self._core.masks
         self._next = self._core.next_observations, self._core.next_masks
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         """Copies and pickles are environments of their own, in which no run was begun."""
         how: dict[str, Any] = {"render_mode": self.render_mode, "settings": self._setup.settings}
         return partial(type(self), self.task, self.num_envs, **how), ()
 
     def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Observations, dict[str, Any]]:
+        self, *, seed: int | None = None, options: dict[str, object] | None = None
+    ) -> tuple[Observations, dict[str, object]]:
         """Begin all runs anew, in start states."""
         if options:
             raise InputError(
@@ -92,7 +92,7 @@ class VectorTaskEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
         self._is_begun = True
         return self._now[0].copy(), self._infos()
 
-    def step(self, actions: Any) -> Steps:
+    def step(self, actions: object) -> Steps:
         """Take an action in each run, with outcomes that are drawn."""
         if not self._is_begun:
             raise InputError("bad-action", "no run was begun", hint="call reset() first")
@@ -112,7 +112,7 @@ class VectorTaskEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
         is_cut = results == CUT
         return self._now[0].copy(), self._rewards[results], has_ended & ~is_cut, is_cut, infos
 
-    def _numbers(self, actions: Any) -> NDArray[np.int32]:
+    def _numbers(self, actions: object) -> NDArray[np.int32]:
         given = np.asarray(actions)
         if given.shape != (self.num_envs,) or given.dtype.kind not in "iu":
             raise InputError(
@@ -141,13 +141,13 @@ class VectorTaskEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
             hint=f"that was environment {first}; choose among the actions of infos['action_mask']",
         )
 
-    def _infos(self) -> dict[str, Any]:
+    def _infos(self) -> dict[str, object]:
         return {
             "action_mask": self._now[1].astype(np.int8),
             "_action_mask": np.ones(self.num_envs, bool),
         }
 
-    def _final(self, has_ended: Truths) -> dict[str, Any]:
+    def _final(self, has_ended: Truths) -> dict[str, object]:
         """Return how the runs ended that did, as Gymnasium's own vector environments say it."""
         observations = np.full(self.num_envs, None, object)
         for i in np.flatnonzero(has_ended):

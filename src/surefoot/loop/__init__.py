@@ -1,26 +1,29 @@
 """The debugging loop: fuzz, find faults, repair, again, and verify (Jain et al. 2025).
 
-:class:`Loop` goes round until nothing new is found; ``stages`` does the work of a round, ``lines``
-says what is written down about it, ``known`` are faults as they are kept, ``starts`` the start
-states. Whoever runs a loop gives a :class:`Store` that keeps the lines and files: a campaign does.
+``deciding`` says what comes next, as a function of the ``state``, which is what all lines so far
+say together; ``performing`` does it with the work of ``stages``, and :class:`Loop` puts them
+together. ``lines`` says what lines mean, ``starts`` are the start states. Nothing is written here:
+whoever runs a loop gives a :class:`Store` that keeps lines and values. A campaign does;
+:class:`MemoryStore` keeps nothing.
 """
 
 from surefoot.loop.debugging import Ended, Loop
-from surefoot.loop.known import KnownFault, read_plain
-from surefoot.loop.lines import check_line, evaluation_of, iterations_of
-from surefoot.loop.store import Line, Store
+from surefoot.loop.lines import iterations_of
+from surefoot.loop.made import Made, with_findings
+from surefoot.loop.store import CERTIFICATE, MemoryStore, Store, finding_name, named
 from surefoot.loop.watching import Numbers, Watch
 
 __all__ = [
+    "CERTIFICATE",
     "Ended",
-    "KnownFault",
-    "Line",
     "Loop",
+    "Made",
+    "MemoryStore",
     "Numbers",
     "Store",
     "Watch",
-    "check_line",
-    "evaluation_of",
+    "finding_name",
     "iterations_of",
-    "read_plain",
+    "named",
+    "with_findings",
 ]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from surefoot.fuzz import fuzz_packed
 from surefoot.options import FuzzOptions
 from surefoot.policies import Policy
-from surefoot.results import Run
+from surefoot.records import Run
 from surefoot.simulate import packed_runs
 from surefoot.tasks.state import PackedStates
 from surefoot.tasks.task import split_states

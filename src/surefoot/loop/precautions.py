@@ -8,9 +8,13 @@ the decisions there: what is safe everywhere is easily seen to be safe.
 from __future__ import annotations
 
 import time
+from dataclasses import replace
+
+import msgspec
 
 from surefoot.errors import InputError, Unsupported
-from surefoot.loop.stages import MAX_CERTIFICATE_STATES, Analysis, Made, Shown, Stage, fuzzed
+from surefoot.loop.made import Made
+from surefoot.loop.stages import MAX_CERTIFICATE_STATES, Analysis, Shown, Stage, fuzzed
 from surefoot.loop.starts import Starts
 from surefoot.options import DebugOptions
 from surefoot.policies import Policy
@@ -20,7 +24,7 @@ from surefoot.tasks.task import split_states
 from surefoot.verify.auto import REACHED_PER_START, count_starts
 from surefoot.verify.box import find_bad_states
 
-METHODS = ("auto", "box")
+PRECAUTION_METHODS = ("auto", "box")
 MAX_BOXES = 400_000  # to look at: some seconds
 MAX_SECONDS = 60.0  # where that takes longer
 MAX_STATES = 2_000
@@ -33,7 +37,11 @@ def are_possible(policy: Policy, starts: Starts, options: DebugOptions) -> bool:
     Networks are left alone: boxes seldom get as far with them, and to repair so much takes long.
     """
     task = policy.task
-    if starts.are_all or options.verify not in METHODS or not isinstance(task, CompiledTask):
+    if (
+        starts.are_all
+        or options.verify.method not in PRECAUTION_METHODS
+        or not isinstance(task, CompiledTask)
+    ):
         return False
     return isinstance(policy.model, Trees) and not task.has_reals
 
@@ -45,10 +53,13 @@ def precautions(analysis: Analysis) -> Made:
     packed, is_unsafe = _stuck(policy, stage)
     states = list(dict.fromkeys(split_states(packed, policy.task.core.words)))
     seconds = time.perf_counter() - begin
-    content, files = analysis.of_bad_states(fuzzed(policy, states, stage) if states else None)
-    content |= {"verdict": "unsafe" if is_unsafe else None}
-    content["seconds"] = {"verify": seconds, **content["seconds"]}
-    return content, files
+    made, line = analysis.of_bad_states(fuzzed(policy, states, stage) if states else None)
+    line = msgspec.structs.replace(
+        line,
+        verdict="unsafe" if is_unsafe else None,
+        seconds={"verify": seconds, **line.seconds},
+    )
+    return replace(made, line=line)
 
 
 def _stuck(policy: Policy, stage: Stage) -> tuple[bytes, bool]:
@@ -59,7 +70,7 @@ def _stuck(policy: Policy, stage: Stage) -> tuple[bytes, bool]:
     assert isinstance(task, CompiledTask)
     if stage.left_seconds < LEAST_SHARE * how.max_seconds:
         return b"", False
-    count = count_starts(task) if how.verify == "auto" else None
+    count = count_starts(task) if how.verify.method == "auto" else None
     if count is not None and count * REACHED_PER_START <= MAX_CERTIFICATE_STATES:
         return b"", False
     seconds = min(MAX_SECONDS, stage.left_seconds - LEAST_SHARE * how.max_seconds)
@@ -70,7 +81,7 @@ def _stuck(policy: Policy, stage: Stage) -> tuple[bytes, bool]:
             max_boxes=MAX_BOXES,
             max_states=MAX_STATES,
             max_seconds=seconds,
-            memory_mb=how.memory_mb,
+            memory_mb=how.verify.memory_mb,
             progress=Shown(stage, "box").progress,
         )
     except (InputError, Unsupported):

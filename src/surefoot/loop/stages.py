@@ -1,4 +1,4 @@
-"""The stages of a round, each of which returns what its line says."""
+"""The stages of a round. Each returns its line and the values that belong to it; none writes."""
 
 from __future__ import annotations
 
@@ -6,76 +6,92 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
 
-from surefoot.certificates import file_name, write_pieces
-from surefoot.errors import OutOfBudget, Unsupported
-from surefoot.evaluate import evaluate
-from surefoot.faults import FaultFinder
-from surefoot.findings import Finding, finding_of
-from surefoot.fuzz import fuzz_packed
-from surefoot.loop.deeper import deeper_runs
-from surefoot.loop.known import KnownFault, known, suspected
-from surefoot.loop.starts import Starts
-from surefoot.loop.store import Store
-from surefoot.loop.watching import Numbers
-from surefoot.options import (
-    DebugOptions,
-    EvaluateOptions,
-    FaultOptions,
-    FuzzOptions,
-    RepairOptions,
-    VerifyOptions,
+import msgspec
+
+from surefoot.evidence.findings import (
+    Keep,
+    checked_findings,
+    is_accepted,
+    shortest_first,
+    smallest_first,
 )
+from surefoot.faults import FaultFinder
+from surefoot.fuzz import fuzz_packed
+from surefoot.loop.deeper import MAX_STATES, deeper_runs
+from surefoot.loop.made import Made
+from surefoot.loop.store import CERTIFICATE
+from surefoot.loop.watching import Numbers, Watch
+from surefoot.options import DebugOptions, FaultOptions, FuzzOptions, Options
 from surefoot.policies import Policy
-from surefoot.results import Fault, FaultsResult, FuzzResult, Run, VerifyResult
-from surefoot.suspects import Suspect, find_suspects
+from surefoot.records import (
+    Fault,
+    FaultsResult,
+    FuzzResult,
+    Run,
+    VerifyResult,
+)
+from surefoot.records.faults import POSSIBLE_LOSS
+from surefoot.records.files import record_from
+from surefoot.records.lines import (
+    ChangesPart,
+    DiffPart,
+    FaultsLine,
+    FindingPart,
+    RepairLine,
+    VerdictPart,
+    VerifyLine,
+)
+from surefoot.suspects import find_suspects
 from surefoot.tasks.compiled_task import CompiledTask
+from surefoot.tasks.state import State
 from surefoot.tasks.task import Task
 
+Decisions = Sequence[tuple[State, str]]
 ANALYSIS_SHARE = 0.3  # of the time that is left: some must be left for repair
 SUSPECT_SHARE = 0.2  # of the time that is left, for suspects
 SUSPECT_STATES = 20_000_000
-FAILING_RUNS = 200  # that verification looks for: with all of them fewer rounds are needed
 ENOUGH_RUNS = 1_000  # failing runs to look at in a round that has found a new fault
 LOOKAHEAD_STATES = 3_000  # that are seen before a step of a run: from each there may be millions
 REAL_LOOKAHEAD = 10  # steps, where states do not come back: looking further takes too long
 MAX_CERTIFICATE_STATES = 2_000_000
-CERTIFICATE = "certificates/policy-safe.jsonl"
 
 
 @dataclass(frozen=True)
 class Stage:
-    """What a stage is given besides its policy."""
+    """What a stage is given besides its policy. ``certificate`` is where verification writes its
+    certificate; True for a file that goes after its check. ``original_keep`` returns decisions of
+    the original policy to keep.
+    """
 
     options: DebugOptions
-    store: Store
     left_seconds: float
+    watch: Watch
+    round: int
+    certificate: Path | bool = True
+    original_keep: Callable[[], Decisions] = tuple
     numbers: Numbers | None = None
-    note: Callable[[str], object] | None = None
 
+    def named(self, name: str) -> Stage:
+        """Return the same under a name, which is told to who watches."""
+        return replace(self, numbers=self.watch.stage(name, self.round))
 
-Decision = TypeVar("Decision", Fault, Suspect)
-Made = tuple[dict[str, Any], list[str]]  # what the line says, and the files it is about
-
-
-def evaluation(policy: Policy, starts: Starts, stage: Stage) -> Made:
-    """Evaluate a policy on the start states that are for this."""
-    how = stage.options
-    wanted = EvaluateOptions(
-        max_steps=how.max_steps,
-        workers=how.workers,
-        seed=how.seed,
-        max_seconds=min(stage.left_seconds, EvaluateOptions.max_seconds),
-        memory_mb=how.memory_mb,
-    )
-    states = policy.task.unpack_all(b"".join(starts.evaluation))
-    result = evaluate(policy.task, policy, states, options=wanted, progress=stage.numbers)
-    result = replace(result, all_starts=starts.are_all)
-    return {"result": result.to_dict(), "seconds": {"evaluate": result.seconds}}, []
+    def within(self, options: Options, *, seconds: float | None = None) -> Options:
+        """Return the options of a stage with no more time than is left."""
+        left = self.left_seconds if seconds is None else seconds
+        return replace(options, max_seconds=min(left, options.max_seconds))
 
 
 # -- fuzz and faults ---------------------------------------------------------------------------
+
+
+def looked(analysis: Analysis, starts: Sequence[bytes]) -> Made:
+    """Fuzz the policy of a round from its start states, and look for faults on failing runs."""
+    policy, stage = analysis.policy, analysis.stage
+    runs = fuzzed(policy, starts, stage)
+    further = deeper(policy, starts, stage) if runs.failing else []
+    further += perturbed(policy, starts, stage)
+    return replace(analysis, stage=stage.named("looking for faults")).of_runs(runs, further)
 
 
 def fuzzed(policy: Policy, starts: Sequence[bytes], stage: Stage) -> FuzzResult:
@@ -96,29 +112,40 @@ def deeper(policy: Policy, starts: Sequence[bytes], stage: Stage) -> list[Run]:
     return deeper_runs(policy, starts, how, lookahead_states=most)
 
 
+def perturbed(policy: Policy, starts: Sequence[bytes], stage: Stage) -> list[Run]:
+    """Return failing runs that begin near those from these start states, if that is asked for.
+
+    They stand behind the start states and the runs of ``deeper`` in number: they are not counted.
+    """
+    options = stage.options.fuzz
+    if options.perturb == "none":
+        return []
+    how = replace(_fuzzing(policy, stage), perturb=options.perturb, changes=options.changes)
+    most = lookahead_states_of(stage.options)
+    result = fuzz_packed(policy, b"".join(starts), how, lookahead_states=most)
+    first = len(starts) + MAX_STATES
+    return [
+        replace(run, run=first + run.run, same=tuple(first + number for number in run.same))
+        for run in shortest_first(result.failing)
+    ]
+
+
 def _fuzzing(policy: Policy, stage: Stage) -> FuzzOptions:
-    how = stage.options
-    return FuzzOptions(
-        bias=how.bias,
-        lookahead=lookahead_of(policy.task, how),
-        max_steps=how.max_steps,
-        workers=how.workers,
-        seed=how.seed,
-        max_seconds=stage.left_seconds,
-        memory_mb=how.memory_mb,
-    )
+    """Return how to fuzz from given states, and not from others near them."""
+    wanted = stage.within(stage.options.fuzz)
+    return replace(wanted, lookahead=lookahead_of(policy.task, stage.options), perturb="none")
 
 
 def lookahead_of(task: Task, options: DebugOptions) -> int | None:
     """Return how far fuzzing looks ahead: the option, or what suits the task."""
-    if options.lookahead is not None or not isinstance(task, CompiledTask):
-        return options.lookahead
+    if options.fuzz.lookahead is not None or not isinstance(task, CompiledTask):
+        return options.fuzz.lookahead
     return REAL_LOOKAHEAD if task.has_reals else None
 
 
 def lookahead_states_of(options: DebugOptions) -> int | None:
     """Return after how many states a lookahead goes no deeper; None if its steps are given."""
-    return LOOKAHEAD_STATES if options.lookahead is None else None
+    return LOOKAHEAD_STATES if options.fuzz.lookahead is None else None
 
 
 @dataclass(frozen=True)
@@ -127,65 +154,63 @@ class Analysis:
 
     policy: Policy
     iteration: int
-    seen: frozenset[Any]
+    seen: frozenset[tuple[State, str]]
     stage: Stage
 
     def of_runs(self, result: FuzzResult, deeper: Sequence[Run]) -> Made:
         """Look at the failing runs of fuzzing, the shortest first, then at those behind them."""
-        runs = [*_shortest_first(result), *deeper]
+        runs = [*shortest_first(result.failing), *deeper]
         left = self.stage.left_seconds - result.seconds
-        content, files = self._analysed(runs, left, counted_runs=result.asked)
-        content |= {
-            "from": "fuzz",
-            "runs": sum(result.counts.values()),
-            "unsafe_runs": result.counts.get("fail", 0),
-            "is_cut": content["is_cut"] or result.stopped is not None,
-        }
-        content["seconds"] = {"fuzz": result.seconds, **content["seconds"]}
-        return content, files
+        made, line = self._analysed(runs, left, counted_runs=result.asked)
+        line = msgspec.structs.replace(
+            line,
+            runs=sum(result.counts.values()),
+            unsafe_runs=result.counts.get("fail", 0),
+            is_cut=line.is_cut or result.stopped is not None,
+            seconds={"fuzz": result.seconds, **line.seconds},
+        )
+        return replace(made, line=line)
 
     def of_verified(self, found: Sequence[Run], others: FuzzResult | None = None) -> Made:
         """Look at the failing runs that verification found, and at failing runs of fuzzing from
         other start states than usual, if there are such.
         """
-        runs = [*found, *_shortest_first(others)]
+        runs = [*found, *([] if others is None else shortest_first(others.failing))]
         spent = 0.0 if others is None else others.seconds
-        content, files = self._analysed(runs, self.stage.left_seconds - spent)
-        content |= {"from": "verify", "runs": len(runs), "unsafe_runs": len(runs)}
-        content["seconds"] = {"fuzz": spent, **content["seconds"]}
-        return content, files
+        made, line = self._analysed(runs, self.stage.left_seconds - spent)
+        seconds = {"fuzz": spent, **line.seconds}
+        return replace(made, line=msgspec.structs.replace(line, origin="verify", seconds=seconds))
 
-    def of_bad_states(self, result: FuzzResult | None) -> Made:
+    def of_bad_states(self, result: FuzzResult | None) -> tuple[Made, FaultsLine]:
         """Look at failing runs from states of which nobody knows whether runs come there. Faults on
         them are no faults of runs from start states: they are suspects.
         """
         begin = time.perf_counter()
-        runs = _shortest_first(result)
+        runs = [] if result is None else shortest_first(result.failing)
         spent = 0.0 if result is None else result.seconds
         found, _ = self._faults(runs, self.stage.left_seconds - spent)
-        new = [known(fault, self.iteration) for fault in self._new(found.faults)]
-        name = self._written("suspects", new)
-        content = {
-            "iteration": self.iteration,
-            "from": "boxes",
-            "runs": 0 if result is None else result.asked,
-            "unsafe_runs": len(runs),
-            "is_cut": False,
-            "new_faults": 0,
-            "unavoidable": 0,
-            "undecided": 0,
-            "why_undecided": None,
-            "faults": None,
-            "findings": [],
-            "new_suspects": len(new),
-            "suspects": name,
-            "seconds": {"fuzz": spent, "faults": time.perf_counter() - begin},
-        }
-        return content, [] if name is None else [name]
+        new = [replace(fault, loss=POSSIBLE_LOSS) for fault in self._new(found.faults)]
+        line = FaultsLine(
+            iteration=self.iteration,
+            origin="boxes",
+            runs=0 if result is None else result.asked,
+            unsafe_runs=len(runs),
+            is_cut=False,
+            new_faults=0,
+            unavoidable=0,
+            undecided=0,
+            why_undecided=None,
+            faults=None,
+            findings=(),
+            new_suspects=len(new),
+            suspects=None,
+            seconds={"fuzz": spent, "faults": time.perf_counter() - begin},
+        )
+        return Made(line, suspects=tuple(new)), line
 
     def _analysed(
         self, runs: Sequence[Run], seconds: float, *, counted_runs: int | None = None
-    ) -> Made:
+    ) -> tuple[Made, FaultsLine]:
         """Look at runs. Those with numbers from ``counted_runs`` on begin where others do: they
         are not counted.
         """
@@ -195,38 +220,32 @@ class Analysis:
             sum(counted_runs is None or number < counted_runs for number in numbers)
             for numbers in (result.unavoidable, result.undecided)
         )
-        new = self._new(result.faults)
-        new.sort(key=lambda fault: (fault.run.steps, fault.step))
-        findings = self._findings(new)
-        name = self._written("faults", [known(fault, self.iteration) for fault in new])
+        new = smallest_first(self._new(result.faults))
         is_open = not is_complete or result.stopped is not None or bool(result.undecided)
         suspects = self._suspects(runs, result, seconds) if is_open and not new else []
-        suspects_name = self._written("suspects", suspects)
-        content: dict[str, Any] = {
-            "iteration": self.iteration,
-            "is_cut": result.stopped is not None or not is_complete,
-            "new_faults": len(new),
-            "unavoidable": unavoidable,
-            "undecided": undecided,
-            "why_undecided": result.unknown[0].reason if undecided else None,
-            "faults": name,
-            "findings": findings,
-            "new_suspects": len(suspects),
-            "suspects": suspects_name,
-            "seconds": {"faults": time.perf_counter() - begin},
-        }
-        files = [one for one in (name, suspects_name) if one is not None]
-        return content, [*files, *(one["file"] for one in findings)]
+        line = FaultsLine(
+            iteration=self.iteration,
+            origin="fuzz",
+            runs=len(runs),
+            unsafe_runs=len(runs),
+            is_cut=result.stopped is not None or not is_complete,
+            new_faults=len(new),
+            unavoidable=unavoidable,
+            undecided=undecided,
+            why_undecided=result.unknown[0].reason if undecided else None,
+            faults=None,
+            findings=(),
+            new_suspects=len(suspects),
+            suspects=None,
+            seconds={"faults": time.perf_counter() - begin},
+        )
+        findings = self._findings(new)
+        return Made(line, faults=tuple(new), suspects=tuple(suspects), findings=findings), line
 
     def _faults(self, runs: Sequence[Run], seconds: float) -> tuple[FaultsResult, bool]:
         """Return the faults on the runs, and whether there was time to look at all of these."""
-        how = self.stage.options
-        wanted = FaultOptions(
-            state_seconds=how.state_seconds,
-            seed=how.seed,
-            max_seconds=max(seconds * ANALYSIS_SHARE, 0.0),
-            memory_mb=how.memory_mb,
-        )
+        share = max(seconds * ANALYSIS_SHARE, 0.0)
+        wanted = self.stage.within(self.stage.options.faults, seconds=share)
         finder = FaultFinder(self.policy.task, self.policy, options=wanted)
         until = time.monotonic() + wanted.max_seconds
         for number, run in enumerate(runs):
@@ -234,81 +253,33 @@ class Analysis:
                 return finder.result(), False
             if number >= ENOUGH_RUNS and self._new(finder.faults):
                 break  # the others are still there in the next round, if these were not why
-            if self.stage.note is not None:
-                self.stage.note(f"run {number + 1:,} of {len(runs):,}")
+            self.stage.watch.note(f"run {number + 1:,} of {len(runs):,}")
             finder.add(run, progress=self.stage.numbers)
         return finder.result(), True
 
-    def _new(self, found: Iterable[Decision]) -> list[Decision]:
+    def _new(self, found: Iterable[Fault]) -> list[Fault]:
         """Return those that no earlier round has found."""
-        return [one for one in found if (one.state, one.action) not in self.seen]
+        return [fault for fault in found if fault.key not in self.seen]
 
-    def _suspects(
-        self, runs: Sequence[Run], result: FaultsResult, seconds: float
-    ) -> list[KnownFault]:
+    def _suspects(self, runs: Sequence[Run], result: FaultsResult, seconds: float) -> list[Fault]:
         """Return suspects on runs on which nobody knows the fault, or that were not looked at."""
         hopeless = frozenset(result.unavoidable)
         unclear = [run for run in runs if run.run not in hopeless]
         how = FaultOptions(
             max_states=SUSPECT_STATES,
             max_seconds=max(seconds * SUSPECT_SHARE, 0.0),
-            memory_mb=self.stage.options.memory_mb,
+            memory_mb=self.stage.options.faults.memory_mb,
         )
-        found = find_suspects(self.policy, unclear, options=how)
-        return [suspected(one, self.iteration) for one in self._new(found)]
+        return self._new(find_suspects(self.policy, unclear, options=how))
 
-    def _written(self, folder: str, faults: Sequence[KnownFault]) -> str | None:
-        """Write all of these to the file of the round; return its name, None if there are none."""
-        if not faults:
-            return None
-        name = f"{folder}/iteration-{self.iteration:03}.jsonl"
-        lines = (fault.line() for fault in faults)
-        write_pieces(self.stage.store.path(name), lines, what=f"file of {folder}")
-        return name
-
-    def _findings(self, faults: Sequence[Fault]) -> list[dict[str, Any]]:
-        """Write findings of the smallest faults; return their names, and whether they were checked
-        within the time for that.
-        """
-        found: list[dict[str, Any]] = []
-        seconds = self.stage.options.check_seconds
-        until = time.monotonic() + seconds
-        for number, fault in enumerate(faults[: self.stage.options.findings]):
-            if time.monotonic() > until + seconds:
-                break  # to make them takes long, too
-            name = self._finding(fault, until)
-            if name is not None:
-                found.append({"file": name[0], "checked": name[1], "fault": number})
-            fault.__dict__.pop("certificates", None)  # too large to keep for every fault
-        return found
-
-    def _finding(self, fault: Fault, until: float) -> tuple[str, bool] | None:
-        policy, seed = self.policy, self.stage.options.seed
-        try:
-            finding = finding_of(policy.task, policy, fault, seed=seed)
-            name = f"findings/{file_name(finding)}"
-            finding.write(self.stage.store.path(name))
-        except (OutOfBudget, Unsupported):
-            return None  # its certificates are too large, or JSON cannot hold the states
-        return name, _is_checked(finding, until)
-
-
-def _shortest_first(result: FuzzResult | None) -> list[Run]:
-    """Return the failing runs of fuzzing, if there was some."""
-    failing = () if result is None else result.failing
-    return sorted(failing, key=lambda run: (run.steps, run.run))
-
-
-def _is_checked(finding: Finding, until: float) -> bool:
-    """Return whether the checker accepts a finding in time. Raises CertificateRejected."""
-    left = until - time.monotonic()
-    if left <= 0:
-        return False
-    try:
-        finding.check(max_seconds=left)
-    except OutOfBudget:
-        return False
-    return True
+    def _findings(self, faults: Sequence[Fault]) -> Callable[[Keep], tuple[FindingPart, ...]]:
+        """Return what makes findings of the smallest faults."""
+        options = self.stage.options
+        smallest = faults[: options.findings]
+        seed, seconds = options.seed, options.check_seconds
+        return lambda keep: checked_findings(
+            self.policy, smallest, keep, seed=seed, seconds=seconds
+        )
 
 
 # -- repair and verify -------------------------------------------------------------------------
@@ -316,80 +287,58 @@ def _is_checked(finding: Finding, until: float) -> bool:
 
 def repaired(
     policy: Policy,
-    faults: Sequence[KnownFault],
-    keep: Sequence[Any],
+    faults: Sequence[Fault],
+    keep: Decisions,
     iteration: int,
     stage: Stage,
 ) -> Made:
-    """Repair all faults, and write the result in the format of the policy."""
-    from surefoot.policies.like import suffix_like, write_like
+    """Repair all faults."""
     from surefoot.repair import repair
 
     begin = time.perf_counter()
-    how = stage.options
-    wanted = RepairOptions(
-        method=how.method,
-        any_other=how.any_other,
-        keep=how.keep,
-        margin=how.margin,
-        solver_seconds=how.solver_seconds,
-        seed=how.seed,
-        max_seconds=stage.left_seconds,
-        memory_mb=how.memory_mb,
+    wanted = stage.within(stage.options.repair)
+    result = repair(policy.task, policy, faults, keep, options=wanted, progress=stage.watch.note)
+    changes = ChangesPart(
+        trees_added=result.trees_added,
+        changed_parameters=result.changed_parameters,
+        distance=result.distance,
+        keep_states=result.keep_states,
+        keep_lost=result.keep_lost,
+        diff=record_from(result.diff.to_dict(), DiffPart, code="internal", what="a difference"),
+        sha256=None,
     )
-    result = repair(policy.task, policy, faults, keep, options=wanted, progress=stage.note)
-    name = f"policies/iteration-{iteration:03}{suffix_like(result.policy, policy)}"
-    files = write_like(result.policy, policy, stage.store.path(name))
-    again = stage.store.policy(name)
-    names = ("trees_added", "changed_parameters", "distance", "keep_states", "keep_lost")
-    changes = {
-        **{each: getattr(result, each) for each in names},
-        "diff": result.diff.to_dict(),
-        "sha256": again.sha256,
-    }
     seconds = {"repair": time.perf_counter() - begin}
-    content = {"iteration": iteration, "policy": name, "changes": changes, "seconds": seconds}
-    return content, [_below(file) for file in files]
-
-
-def _below(file: Path) -> str:
-    """Return the name of a file that stands in a folder of the store."""
-    return f"{file.parent.name}/{file.name}"
+    line = RepairLine(iteration=iteration, policy="", changes=changes, seconds=seconds)
+    return Made(line, policy=result.policy, base=policy)
 
 
 def verified(policy: Policy, iteration: int, stage: Stage) -> Made:
-    """Verify a policy; a certificate that it is safe is kept and checked."""
+    """Verify a policy; a certificate that it is safe is checked."""
     from surefoot.verify import verify
 
     begin = time.perf_counter()
-    how = stage.options
-    wanted = VerifyOptions(
-        method=how.verify,
-        starts=how.starts,
-        runs=FAILING_RUNS,
-        workers=how.workers,
-        seed=how.seed,
-        max_seconds=stage.left_seconds,
-        memory_mb=how.memory_mb,
-    )
-    path = stage.store.path(CERTIFICATE)
     shown = Shown(stage)
     result = verify(
         policy.task,
         policy,
-        options=wanted,
+        options=stage.within(stage.options.verify),
         progress=shown.progress,
         watch=shown.watch,
-        certificate=path,
+        certificate=stage.certificate,
         max_certificate_states=MAX_CERTIFICATE_STATES,
     )
-    evidence: dict[str, Any] = {"certificate": None, "checked": None, "why_unchecked": None}
+    name, checked, why = None, None, None
     if result.verdict == "safe":
-        evidence |= _certified(result, stage)
-    name = evidence["certificate"]
-    content = {"iteration": iteration, "result": result.to_dict(), **evidence}
-    content["seconds"] = {"verify": time.perf_counter() - begin}
-    return content, [name] if name else []
+        name, checked, why = _certified(result, stage)
+    line = VerifyLine(
+        iteration=iteration,
+        result=record_from(result.to_dict(), VerdictPart, code="internal", what="a verdict"),
+        certificate=name,
+        checked=checked,
+        why_unchecked=why,
+        seconds={"verify": time.perf_counter() - begin},
+    )
+    return Made(line)
 
 
 class Shown:
@@ -403,24 +352,20 @@ class Shown:
         """Hear which method begins."""
         self._method = method
 
-    def progress(self, *numbers: Any) -> None:
+    def progress(self, *numbers: *tuple[int, int, int, int, float]) -> None:
         """Hear how far it is."""
-        from surefoot.verify.job import progress_text
+        from surefoot.verify import progress_text
 
-        if self._stage.note is not None:
-            self._stage.note(progress_text(self._method, numbers))
+        self._stage.watch.note(progress_text(self._method, numbers))
 
 
-def _certified(result: VerifyResult, stage: Stage) -> dict[str, Any]:
-    """Return where the certificate of a safe policy is, and whether it was checked in time."""
+def _certified(result: VerifyResult, stage: Stage) -> tuple[str | None, bool, str | None]:
+    """Return where the certificate of a safe policy is, whether it was checked, and why not."""
     certificate = result.certificate
     if certificate is None or certificate.path is None:
         missing = getattr(certificate, "missing", None)
-        return {"checked": False, "why_unchecked": missing or "it could not be made"}
+        return None, False, missing or "it could not be made"
     seconds = stage.options.check_seconds
-    try:
-        certificate.check(max_seconds=seconds)
-    except OutOfBudget:
-        why = f"that takes more than {seconds:g} seconds"
-        return {"certificate": CERTIFICATE, "checked": False, "why_unchecked": why}
-    return {"certificate": CERTIFICATE, "checked": True}
+    if is_accepted(certificate, seconds=seconds):
+        return CERTIFICATE, True, None
+    return CERTIFICATE, False, f"that takes more than {seconds:g} seconds"

@@ -8,16 +8,16 @@ import json
 import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from surefoot.errors import InputError, OutOfBudget
 from surefoot.options import DebugOptions
+from surefoot.records.lines import Number, StartsPart
 from surefoot.tasks.compiled_task import CompiledTask
 from surefoot.tasks.description import Description
 from surefoot.tasks.expressions import make, variable
 from surefoot.tasks.task import Task, split_states
 
-Bounds = Sequence[tuple[Any, Any]]
+Bounds = Sequence[tuple[Number, Number]]
 LIST_SECONDS = 10.0  # to see whether all start states are few enough
 
 
@@ -40,15 +40,15 @@ class Starts:
         evaluated = frozenset(self.evaluation) if self.disjoint else frozenset()
         return tuple(packed for packed in states if packed not in evaluated)
 
-    def to_dict(self) -> dict[str, Any]:
+    def part(self) -> StartsPart:
         """Return how many there are, and the hash that tells whether they are the same again."""
-        return {
-            "debugging": len(self.debugging),
-            "evaluation": len(self.evaluation),
-            "all": self.are_all,
-            "disjoint": self.disjoint,
-            "sha256": self.sha256,
-        }
+        return StartsPart(
+            debugging=len(self.debugging),
+            evaluation=len(self.evaluation),
+            are_all=self.are_all,
+            disjoint=self.disjoint,
+            sha256=self.sha256,
+        )
 
 
 def make_starts(
@@ -62,12 +62,12 @@ def make_starts(
     """
     everything = _all(task, options.starts) if are_all is not False else None
     if everything is None and are_all:
-        raise InputError("campaign-other-task", "the start states are others than before")
+        raise InputError("campaign-other-task", "the start states differ from before")
     if everything is not None:
         return _made(task, everything, (), are_all=True)
     drawn = _drawn(task, options.starts, options.seed, max_seconds)
     debugged = frozenset(drawn)
-    others = _drawn(task, options.evaluate_starts, evaluation_seed(options.seed), max_seconds)
+    others = _drawn(task, options.evaluate.starts, evaluation_seed(options.seed), max_seconds)
     left = tuple(packed for packed in others if packed not in debugged)
     return _made(task, drawn, left, are_all=False)
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
-from surefoot.results import EvaluateResult, Iteration
+from surefoot.records import EvaluateResult, Fault, Iteration
 
 Numbers = Callable[[int, int, int, int, float], object]
 
@@ -22,7 +21,7 @@ class Watch:
     def evaluated(self, which: str, result: EvaluateResult) -> None:
         """Hear how good the policy is, ``before`` or ``after``."""
 
-    def found(self, iteration: int, faults: Sequence[Mapping[str, Any]]) -> None:
+    def found(self, iteration: int, faults: Sequence[Fault]) -> None:
         """Hear of new faults, the smallest first: they are on disk."""
 
     def iterated(self, iteration: Iteration) -> None:

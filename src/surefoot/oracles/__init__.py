@@ -1,38 +1,54 @@
 """Oracles: is there a policy that surely avoids fail from this state?
 
 :class:`Oracle` answers that for many states of one task and keeps what it learned; :func:`decide`
-asks a single question. Every safe or unsafe :class:`~surefoot.results.Answer` has a certificate.
-``ORACLES`` are the algorithms; docs/oracles.md says which one when.
+asks a single question. Every safe or unsafe :class:`~surefoot.records.Answer` has a certificate.
+``ORACLES`` has the algorithms, each in a file of its own; docs/oracles.md says which one when, and
+docs/extending.md how to bring another.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Unpack
 
 from surefoot.errors import InputError, nearest_hint, quoted
+from surefoot.objectives import SAFETY, Objective, handled_objective, handles_only
 from surefoot.options import DecideOptions, chosen
+from surefoot.options.keywords import DecideChanges
+from surefoot.oracles.algorithm import Algorithm
 from surefoot.oracles.deviations import DeviationsOracle
-from surefoot.oracles.engine import Engine, ProgressCallback, core_engine
+from surefoot.oracles.engine import ProgressCallback
+from surefoot.oracles.tables import Table
 from surefoot.policies import Policy, as_policy
-from surefoot.results import Answer, Deviations
+from surefoot.records import Answer, Deviations
+from surefoot.registry import Registry, of_class
 from surefoot.tasks import require_task
 from surefoot.tasks.task import Task
 
-ORACLES = (
-    "lazy_attractor",
-    "ipi",
-    "npi",
-    "tarjan_safe",
-    "tarjan_safe_printed",
-    "lrtdp",
-    "lao_star",
-    "value_iteration",
-    "propagate_unsafe",
-    "propagate_unsafe_bdd",
+__all__ = [
+    "ORACLES",
+    "ORDERS",
+    "Algorithm",
+    "Oracle",
+    "Table",
+    "check_options",
+    "decide",
+    "with_radius",
+]
+
+ORACLES: Registry[Algorithm] = Registry(
+    "oracle",
+    group="surefoot.oracles",
+    component=of_class("oracle", Algorithm),
+    package=__name__,
+    constant="ORACLE",
+    made_by="Algorithm",
+    first=(
+        *("lazy_attractor", "ipi", "npi", "tarjan_safe", "tarjan_safe_printed", "lrtdp"),
+        *("lao_star", "value_iteration", "propagate_unsafe", "propagate_unsafe_bdd"),
+    ),
 )
-WITH_RADIUS = ("lazy_attractor", "tarjan_safe", "lrtdp", "lao_star", "value_iteration")
+"""oracles by name"""
 ORDERS = ("app", "learn", "rand")
-BDD = "propagate_unsafe_bdd"
 GIVE = 'for example policy="first", on the command line --policy first'
 
 
@@ -48,9 +64,10 @@ class Oracle:
         self,
         task: Task,
         *,
-        policy: Any = None,
+        policy: object = None,
+        objective: str | Objective = "safety",
         options: DecideOptions | None = None,
-        **changes: Any,
+        **changes: Unpack[DecideChanges],
     ) -> None:
         self.task = require_task(task)
         self.options = check_options(
@@ -58,7 +75,11 @@ class Oracle:
         )
         seed = self.options.seed
         self.policy = None if policy is None else as_policy(policy, self.task, seed=seed)
-        self._engine = _engine(self.task, self.options, self.policy)
+        algorithm = ORACLES[self.name]
+        self.objective = handled_objective(
+            objective, self.task, self.policy, can_handle=algorithm.can_handle
+        )
+        self._engine = algorithm.make(self.task, self.options, self.policy)
         self._deviations: DeviationsOracle | None = None
 
     @property
@@ -66,16 +87,16 @@ class Oracle:
         """Which of ``ORACLES`` this is."""
         return self.options.oracle
 
-    def decide(self, state: Any, *, progress: ProgressCallback | None = None) -> Answer:
+    def decide(self, state: object, *, progress: ProgressCallback | None = None) -> Answer:
         """Return whether some policy (with a radius: one that near) surely avoids fail from the
-        state.
+        state; for another objective, what the best policy achieves.
 
         ``progress`` is called about ten times a second with states, expanded, depth, bytes and
         seconds.
         """
         return self._engine.decide(self.task.packed(state), self.options, progress)
 
-    def deviations(self, state: Any, *, progress: ProgressCallback | None = None) -> Deviations:
+    def deviations(self, state: object, *, progress: ProgressCallback | None = None) -> Deviations:
         """Return how few differences from the policy suffice to keep the state safe.
 
         Raises InputError if the oracle was made without a policy.
@@ -84,28 +105,44 @@ class Oracle:
             raise InputError(
                 "bad-option", "deviations are counted from a policy: give a policy", hint=GIVE
             )
+        refusal = handles_only("counting deviations", SAFETY.name, self.objective)
+        if refusal is not None:
+            raise refusal.error()
         if self._deviations is None:
             self._deviations = DeviationsOracle(self.task, self.policy)
         return self._deviations.find(self.task.packed(state), self.options, progress)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Say how to make the oracle again: with the same answers, which it has to find again."""
+        return _made_again, (self.task, self.policy, self.options, self.objective)
 
     def __repr__(self) -> str:
         return f"<Oracle {self.name} of {self.task.name!r}>"
 
 
+def _made_again(
+    task: Task, policy: Policy | None, options: DecideOptions, objective: Objective
+) -> Oracle:
+    return Oracle(task, policy=policy, objective=objective, options=options)
+
+
 def decide(
     task: Task,
-    state: Any,
+    state: object,
     *,
-    policy: Any = None,
+    policy: object = None,
+    objective: str | Objective = "safety",
     options: DecideOptions | None = None,
-    **changes: Any,
+    **changes: Unpack[DecideChanges],
 ) -> Answer:
-    """Return whether some policy surely avoids fail from the state.
+    """Return whether some policy surely avoids fail from the state; for another ``objective``, a
+    name or an object, what the best policy achieves.
 
     Options are those of :class:`DecideOptions`, also as keywords: ``decide(task, state,
     oracle="ipi")``. For many states make an :class:`Oracle`, which keeps what it learned.
     """
-    return Oracle(task, policy=policy, options=options, **changes).decide(state)
+    oracle = Oracle(task, policy=policy, objective=objective, options=options, **changes)
+    return oracle.decide(state)
 
 
 # -- options -----------------------------------------------------------------------------------
@@ -115,14 +152,14 @@ def check_options(options: DecideOptions, *, has_policy: bool) -> DecideOptions:
     """Return the options. Raises InputError for an unknown oracle or order, and for what does not
     go together.
     """
-    check_oracle(options.oracle)
+    ORACLES.check(options.oracle)
     if options.order not in ORDERS:
         raise InputError(
             "unknown-order",
             f"there is no order {quoted(options.order)}",
             hint=nearest_hint(options.order, ORDERS) or f"orders are: {', '.join(ORDERS)}",
         )
-    if options.order != "app" and options.oracle != "ipi":
+    if options.order != "app" and not ORACLES[options.oracle].takes_order:
         raise InputError("bad-option", f"order is for the oracle ipi, not for {options.oracle}")
     if options.order == "learn" and not has_policy:
         raise InputError(
@@ -133,40 +170,17 @@ def check_options(options: DecideOptions, *, has_policy: bool) -> DecideOptions:
     return options
 
 
-def check_oracle(name: str) -> None:
-    """Raise InputError if there is no oracle of that name."""
-    if name in ORACLES:
-        return
-    near = nearest_hint(name, ORACLES)
-    every = f"oracles are: {', '.join(ORACLES)}"
-    raise InputError(
-        "unknown-oracle",
-        f"there is no oracle {quoted(name)}",
-        hint=f"{near} {every}" if near else every,
-    )
+def with_radius() -> tuple[str, ...]:
+    """Return the built-in oracles that take a radius."""
+    return tuple(name for name in ORACLES.built_in if ORACLES[name].takes_radius)
 
 
 def _check_radius(oracle: str, *, has_policy: bool) -> None:
-    if oracle not in WITH_RADIUS:
+    if not ORACLES[oracle].takes_radius:
         raise InputError(
             "bad-option",
             f"the oracle {oracle} takes no radius",
-            hint=f"oracles that take one: {', '.join(WITH_RADIUS)}",
+            hint=f"oracles that take one: {', '.join(with_radius())}",
         )
     if not has_policy:
         raise InputError("bad-option", "a radius counts differences from a policy: give a policy")
-
-
-def _engine(task: Task, options: DecideOptions, policy: Policy | None) -> Engine:
-    if options.oracle == BDD:
-        from surefoot.oracles.bdd import PropagateUnsafeBdd
-
-        return Engine(task, PropagateUnsafeBdd(task))  # type: ignore[arg-type]  # it refuses others
-    return core_engine(
-        task,
-        options.oracle,
-        order=options.order,
-        seed=options.seed,
-        policy=policy if options.radius is not None or options.order == "learn" else None,
-        radius=options.radius,
-    )

@@ -41,7 +41,7 @@ class Branch:
 class Regression:
     """One way to change a state, and where each action may do that."""
 
-    substitution: Any
+    substitution: object
     """None where nothing changes"""
     conditions: dict[int, Diagram] = field(default_factory=dict)
 
@@ -56,7 +56,7 @@ class TaskDiagrams:
     they are fail or goal and what is applicable; they are not open.
     """
 
-    def __init__(self, description: Description, manager: Any, tick: Callable[[], None]) -> None:
+    def __init__(self, description: Description, manager: object, tick: Callable[[], None]) -> None:
         self.description = description
         self.algebra = Algebra(manager, tick)
         self.variables = [v for v in description.variables.values() if not v.is_scratch]
@@ -234,7 +234,7 @@ def _initial(algebra: Algebra, v: Variable) -> Value:
     return algebra.true if v.initial else algebra.false
 
 
-def _substitution(branch: Branch) -> Any:
+def _substitution(branch: Branch) -> object:
     if not branch.changes:
         return None
     return type(branch.condition).make_substitution(branch.changes)

@@ -246,7 +246,7 @@ class Algebra:
         """Return the operator's value, found by evaluating it in the core for every combination of
         the operands' values, and where that is an error. ``type`` is that of the result.
         """
-        results: list[tuple[Any, Diagram]] = []
+        results: list[tuple[object, Diagram]] = []
         errors: list[Diagram] = []
         for numbers, where in self._combinations([self.cases(each) for each in operands]):
             try:
@@ -255,8 +255,8 @@ class Algebra:
                 errors.append(where)
         return self.from_cases(self._gathered(results), type), self.union(errors)
 
-    def _combinations(self, operands: Sequence[Cases]) -> list[tuple[tuple[Any, ...], Diagram]]:
-        found: list[tuple[tuple[Any, ...], Diagram]] = [((), self.valid)]
+    def _combinations(self, operands: Sequence[Cases]) -> list[tuple[tuple[object, ...], Diagram]]:
+        found: list[tuple[tuple[object, ...], Diagram]] = [((), self.valid)]
         for cases in operands:
             self._check_count(len(found) * len(cases))
             found = [
@@ -281,8 +281,8 @@ class Algebra:
         ]
         return Int(tuple(bits), lower, upper)
 
-    def _gathered(self, chosen: Iterable[tuple[Any, Diagram]]) -> Cases:
-        parts: dict[Any, list[Diagram]] = {}
+    def _gathered(self, chosen: Iterable[tuple[object, Diagram]]) -> Cases:
+        parts: dict[object, list[Diagram]] = {}
         for number, where in chosen:
             if where.satisfiable():
                 parts.setdefault(number, []).append(where)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from surefoot.errors import InputError, SurefootError, Unsupported, printable, quoted
+from surefoot.objectives import Objective
 from surefoot.options import DecideOptions
-from surefoot.oracles import ORACLES, WITH_RADIUS, Oracle, check_options, check_oracle
+from surefoot.oracles import ORACLES, Oracle, check_options, with_radius
 from surefoot.oracles.engine import ProgressCallback
-from surefoot.results import Answer, DecideResult, Result
+from surefoot.records import Answer, DecideResult, Result
 from surefoot.tasks.state import State
 from surefoot.tasks.task import MAX_STATE_TEXT, Task
 
@@ -27,7 +27,7 @@ class Comparison(Result):
     results: tuple[DecideResult, ...]
     left_out: dict[str, str]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return the summary of each oracle as plain data."""
         found = [
             {"oracle": result.oracle, **result.summary, "reasons": result.reasons}
@@ -42,18 +42,18 @@ class Comparison(Result):
 def oracles_of(text: str, options: DecideOptions, *, has_policy: bool) -> tuple[str, ...]:
     """Return the oracles of ``all`` or of names with commas between them.
 
-    ``all`` are those that take the radius, if there is one. Raises InputError for an unknown name,
-    for one that is there twice, and for one that does not take the options.
+    ``all`` are the built-in ones; those that take the radius, if there is one. Raises InputError
+    for an unknown name, for one that is there twice, and for one that does not take the options.
     """
     names = tuple(name.strip() for name in text.split(","))
     if text == "all":
-        names = ORACLES if options.radius is None else WITH_RADIUS
+        names = ORACLES.built_in if options.radius is None else with_radius()
     for name in names:
-        check_oracle(name)
+        ORACLES.check(name)
         if names.count(name) > 1:
             raise InputError("bad-option", f"the oracle {quoted(name)} is there twice")
         check_options(_options_for(name, options), has_policy=has_policy)
-    if options.order != "app" and "ipi" not in names:
+    if options.order != "app" and not any(ORACLES[name].takes_order for name in names):
         raise InputError("bad-option", "order is for the oracle ipi, which is not compared")
     return names
 
@@ -63,7 +63,8 @@ def compare(
     states: Sequence[State],
     *,
     names: Sequence[str],
-    policy: Any = None,
+    policy: object = None,
+    objective: str | Objective = "safety",
     options: DecideOptions,
     skip_unsupported: bool = False,
     settle: Settle | None = None,
@@ -80,7 +81,8 @@ def compare(
     left_out: dict[str, str] = {}
     for name in names:
         try:
-            oracle = Oracle(task, policy=policy, options=_options_for(name, options))
+            settings = _options_for(name, options)
+            oracle = Oracle(task, policy=policy, objective=objective, options=settings)
         except Unsupported as error:
             if not skip_unsupported:
                 raise
@@ -92,13 +94,15 @@ def compare(
             if number not in settled and settle is not None:
                 settle(name, answer)
             _agree(settled, number, name, answer)
-            answers.append(replace(answer, make_certificate=None))  # which would keep the oracle
+            answers.append(answer.without_evidence())  # which would keep the oracle
         results.append(DecideResult(name, tuple(answers)))
     return Comparison(tuple(results), left_out)
 
 
 def _options_for(name: str, options: DecideOptions) -> DecideOptions:
-    return replace(options, oracle=name, order=options.order if name == "ipi" else "app")
+    return replace(
+        options, oracle=name, order=options.order if ORACLES[name].takes_order else "app"
+    )
 
 
 def _agree(settled: dict[int, tuple[str, str]], number: int, name: str, answer: Answer) -> None:
@@ -111,5 +115,5 @@ def _agree(settled: dict[int, tuple[str, str]], number: int, name: str, answer: 
         raise SurefootError(
             "oracles-disagree",
             f"{other} says {verdict} and {name} says {answer.verdict} of state {state}",
-            hint="this is a bug of Surefoot, please report it with the command and its input",
+            hint="this is a bug in Surefoot, please report it with the command and its input",
         )

@@ -27,7 +27,7 @@ from surefoot.errors import OutOfBudget
 from surefoot.options import DecideOptions
 from surefoot.oracles.engine import COSTS, Engine, ProgressCallback, core_engine
 from surefoot.policies import Policy
-from surefoot.results import Answer, Deviations
+from surefoot.records import Answer, Deviations
 from surefoot.tasks.task import Task
 
 ASKED_SINGLY = 4

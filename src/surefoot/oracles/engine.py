@@ -3,22 +3,39 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ParamSpec, Protocol, TypeVar
 
 from surefoot import _core
-from surefoot.certificates import Certificate, Claim, certificate_of
+from surefoot.certificates import Certificate, Claim, Entries, certificate_of
 from surefoot.errors import InputError, OutOfBudget
+from surefoot.objectives import SAFETY, Evidence
 from surefoot.options import DecideOptions
 from surefoot.policies import Policy
 from surefoot.policies.decisions import policy_error
-from surefoot.results import Answer
+from surefoot.records import Answer
 from surefoot.tasks.task import Task
 
+P = ParamSpec("P")
+T = TypeVar("T")
 ProgressCallback = Callable[[int, int, int, int, float], object]
 MAX_ENTRIES = 5_000_000  # of a certificate
 COSTS = ("expanded", "pairs", "outcomes", "seconds")
+
+
+@dataclass(frozen=True)
+class AlgorithmAnswer:
+    """What an algorithm that is written in Python says about a state; see ``_core.Answer``."""
+
+    verdict: str
+    stopped: str = ""
+    expanded: int = 0
+    pairs: int = 0
+    outcomes: int = 0
+    seconds: float = 0.0
+    states: int = 0
+    bytes: int = 0
 
 
 class Turn:
@@ -37,6 +54,15 @@ class Turn:
     def __exit__(self, *_: object) -> None:
         self._owner = None
         self._lock.release()
+
+
+class OracleAtWork(Protocol):
+    """An oracle at work on a task: packed states in, answers out."""
+
+    def decide(
+        self, packed: bytes, options: DecideOptions, progress: ProgressCallback | None = None
+    ) -> Answer:
+        """Return the answer about a state, within the limits of the options."""
 
 
 @dataclass(frozen=True)
@@ -64,15 +90,16 @@ class Engine:
             max_states=options.max_states,
             progress=progress,
         )
-        verdict, state = found["verdict"], self.task.unpack(packed)
+        verdict, state = found.verdict, self.task.unpack(packed)
         claim = Claim(verdict, self.radius, state)
+        evidence = Evidence(lambda: self.certificate(packed, claim, options))
         return Answer(
             state=state,
-            verdict=verdict,
-            reason=found["stopped"] if verdict == "unknown" else None,
+            objective=SAFETY,
+            bounds=SAFETY.bounds(verdict, evidence),
+            reason=found.stopped if verdict == "unknown" else None,
             radius=self.radius,
-            **{name: found[name] for name in COSTS},
-            make_certificate=lambda: self.certificate(packed, claim, options),
+            **{name: getattr(found, name) for name in COSTS},
         )
 
     def certificate(
@@ -84,7 +111,7 @@ class Engine:
         certificate of a safe state in which this action is taken.
         """
         chosen = {} if first is None else {"first": first}
-        made: Mapping[str, Any] = self.ask(
+        made: _core.Certificate | Entries = self.ask(
             self.algorithm.certificate,
             packed,
             max_seconds=options.max_seconds,
@@ -92,20 +119,20 @@ class Engine:
             max_states=MAX_ENTRIES,
             **chosen,
         )
-        if made.get("stopped") == "states":
+        if made.stopped == "states":
             raise OutOfBudget(
                 "certificate-too-large",
-                f"the certificate has more than {MAX_ENTRIES:,} entries: nobody could check it",
+                f"the certificate has more than {MAX_ENTRIES:,} entries: too many to check",
             )
-        if made.get("stopped"):
+        if made.stopped:
             raise OutOfBudget(
-                f"out-of-{made['stopped']}", f"ran out of {made['stopped']} making the certificate"
+                f"out-of-{made.stopped}", f"ran out of {made.stopped} making the certificate"
             )
         return certificate_of(
             self.task, made, radius=claim.radius, policy=self.policy, expected=claim
         )
 
-    def ask(self, call: Callable[..., Any], *args: Any, **options: Any) -> Any:
+    def ask(self, call: Callable[P, T], *args: P.args, **options: P.kwargs) -> T:
         """Return what the core answers; errors of model and policy come out as InputError."""
         try:
             with self.turn:

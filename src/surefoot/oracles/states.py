@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from surefoot import _core
 from surefoot.errors import InputError, OutOfBudget
 from surefoot.options import MAX_INT, BudgetOptions
-from surefoot.tasks.compiled_task import CompiledTask
+from surefoot.tasks.compiled_task import has_description
 from surefoot.tasks.sampling import check_draw
 from surefoot.tasks.state import State
 from surefoot.tasks.task import Task, split_states
@@ -60,16 +60,16 @@ def _listed(task: Task, limit: int, max_seconds: float) -> tuple[bytes, str]:
     packed = task.start_source()
     if packed is not None:
         return packed, ""
-    assert isinstance(task, CompiledTask)  # Python-defined tasks list their start states
+    assert has_description(task)  # Python-defined tasks list their start states
     if not task.core.has_finite_starts():
         error = task.infinite_starts()
         error.hint = f"{error.hint}; or draw some with --sample N"
         raise error
     try:
-        found, ran_out = task.core.list_starts(max_states=limit, max_seconds=max_seconds)
+        starts = task.core.list_starts(max_states=limit, max_seconds=max_seconds)
     except _core.ModelError as error:
         raise task.model_error(error) from None
-    return found, ran_out
+    return starts.states, starts.stopped
 
 
 def sample_states(
@@ -96,7 +96,7 @@ def sample_states(
 
 def _walk(task: Task, start: bytes, number: int, *, seed: int, max_seconds: float) -> list[bytes]:
     try:
-        packed, _, _, stopped, _ = _core.simulate(
+        run = _core.simulate(
             task.core,
             start,
             policy=_core.RandomPolicy((seed + number) % (MAX_INT + 1)),  # another one for each walk
@@ -108,6 +108,6 @@ def _walk(task: Task, start: bytes, number: int, *, seed: int, max_seconds: floa
         )
     except _core.ModelError as error:
         raise task.model_error(error) from None
-    if stopped:
-        raise OutOfBudget(f"out-of-{stopped}", f"ran out of {stopped} while drawing states")
-    return split_states(packed, task.core.words)
+    if run.stopped:
+        raise OutOfBudget(f"out-of-{run.stopped}", f"ran out of {run.stopped} while drawing states")
+    return split_states(run.states, task.core.words)

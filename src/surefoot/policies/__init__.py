@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from surefoot import _core
-from surefoot.errors import InputError, nearest_hint, printable, quoted, shown
+from surefoot.errors import InputError, Unsupported, nearest_hint, printable, quoted, shown
+from surefoot.files import sha256_of
 from surefoot.options import MAX_INT, whole
 from surefoot.policies import builtin
 from surefoot.policies.callables import (
@@ -29,16 +31,16 @@ from surefoot.policies.callables import (
     state_rows,
 )
 from surefoot.policies.decisions import policy_error
-from surefoot.policies.tables import Table, read_table, sha256_of
+from surefoot.policies.tables import Table, read_table
+from surefoot.python_file import as_script, named_in, split_name
 from surefoot.tasks import require_task
-from surefoot.tasks.python_file import as_script, named_in, split_name
 from surefoot.tasks.python_task import PythonTask
-from surefoot.tasks.task import Task
+from surefoot.tasks.task import Feature, Task
 
 if TYPE_CHECKING:
     from surefoot.policies.interface import Interface
     from surefoot.policies.loaded import Loaded
-    from surefoot.policies.models import Model
+    from surefoot.policies.models import Model, ModelKind
 
 RULES = ("first", "random")
 SEED_SIGN = "?seed="
@@ -54,7 +56,9 @@ class Policy:
     its file, if it has one (several files that belong together have one SHA-256). A learned policy
     has a ``model`` and the ``interface`` between the task and this. It decides for the best-scored
     applicable action, or, if it is ``unfiltered``, for the best-scored one of all. ``notes`` say
-    what had to be assumed. A policy that comes with Surefoot has a ``card``.
+    what had to be assumed. A policy that comes with Surefoot has a ``card``. ``alone`` is what its
+    file says without an interface from elsewhere, ``file_sha256`` the hash of that file; both are
+    None where the file alone does not tell the model.
     """
 
     def __init__(
@@ -80,32 +84,35 @@ class Policy:
         self.unfiltered = unfiltered
         self.notes = notes
         self.card: builtin.Card | None = None
+        self.alone: Loaded | None = None
+        self.file_sha256: str | None = None
         self._batched: Batched | None = None
-        self._scorer: Any = None
+        self._scorer: object = None
+        self._table: Table | None = None
 
-    def decide(self, state: Any) -> str:
+    def decide(self, state: object) -> str:
         """Return the action the policy takes. Raises InputError if there is nothing to decide, or
         if the policy's decision cannot be taken.
         """
         return self._asked(self.core.decide, [state])[0]
 
-    def decide_all(self, states: Iterable[Any]) -> list[str]:
+    def decide_all(self, states: Iterable[object]) -> list[str]:
         """Return the actions the policy takes in many states, faster than one by one."""
         return self._asked(self.core.decide_all, states)
 
-    def _asked(self, ask: Any, states: Iterable[Any]) -> list[str]:
+    def _asked(self, ask: Any, states: Iterable[object]) -> list[str]:
         packed = b"".join(map(self.task.packed, states))
         try:
-            found = ask(self.task.core, packed)
+            choice = ask(self.task.core, packed)
         except _core.ModelError as error:
             raise self.task.model_error(error) from None
         except _core.PolicyError as error:
             raise policy_error(self.task, error) from None
-        numbers = [found] if isinstance(found, int) else found
+        numbers = [choice] if isinstance(choice, int) else choice
         names = self.task.actions
         return [names[number] for number in numbers]
 
-    def scores(self, state: Any) -> dict[str, float]:
+    def scores(self, state: object) -> dict[str, float]:
         """Return what the policy thinks of each action it was made for, applicable or not.
 
         Raises InputError (``no-scores``) for a policy that gives none.
@@ -115,11 +122,34 @@ class Policy:
             row = self.scorer.scores(fed(self.interface, self.task, packed))[0]
             return dict(zip(self.interface.outputs, map(float, row), strict=True))
         if self._batched is not None:
-            answer = self._batched(state_rows(self.task, packed))
+            answer: Any = self._batched(state_rows(self.task, packed))
             if getattr(answer, "ndim", 0) == 2:
                 outputs = outputs_of(self._batched, self.task)
                 return dict(zip(outputs, map(float, answer[0]), strict=True))
         raise InputError("no-scores", f"policy {quoted(self.name)} gives no scores")
+
+    def renamed(self, name: str, *, file: Path | None, sha256: str | None) -> Policy:
+        """Return the same policy under another name, as read from another file or from none."""
+        made = object.__new__(type(self))
+        made.__dict__ |= self.__dict__
+        made.name, made.file, made.sha256, made.card = name, file, sha256, None
+        return made
+
+    def copied(self, name: str, *, file: Path) -> Policy:
+        """Return the policy as it is read from a copy of its file, with the same interface given as
+        plain data.
+        """
+        from surefoot.policies.interface import Origin
+
+        assert self.interface is not None and self.alone is not None
+        made = self.renamed(name, file=file, sha256=self.file_sha256)
+        made.interface = replace(self.interface, origin=Origin())
+        return made
+
+    @property
+    def model_kind(self) -> ModelKind | None:
+        """Of which kind the model is; None without a model."""
+        return None if self.model is None else self.model.kind
 
     @property
     def scorer(self) -> Any:
@@ -128,15 +158,57 @@ class Policy:
             self._scorer = self.model.scorer()
         return self._scorer
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Say how to make the policy again: with the same decisions, and from the same file."""
+        return _made_again, (*self._recipe(), self.__getstate__())
+
+    def __getstate__(self) -> dict[str, object]:
+        kept = ("name", "sha256", "file", "notes", "card", "alone", "file_sha256")
+        return {member: getattr(self, member) for member in kept}
+
+    def _recipe(self) -> tuple[Callable[..., Policy], tuple[object, ...]]:
+        """Return what makes the policy, and of what."""
+        if self.model is not None and self.interface is not None:
+            parts = (self.model, self.interface, self.unfiltered)
+            return _learned_again, (self.name, self.task, *parts)
+        if self._table is not None:
+            return _table, (self.name, self.task, self._table)
+        if isinstance(self.core, _core.FirstPolicy):
+            return load_policy, ("first", self.task)
+        if isinstance(self.core, _core.RandomPolicy):
+            return load_policy, (f"random{SEED_SIGN}{self.core.seed}", self.task)
+        raise Unsupported(
+            "policy-not-picklable",
+            f"policy {quoted(self.name)} cannot be pickled: it is Python code",
+            hint="load it by its name, FILE.py:NAME, where it is needed",
+        )
+
     def __repr__(self) -> str:
         return f"<Policy {self.name!r} of {self.task.name!r}>"
+
+
+def _made_again(
+    make: Callable[..., Policy], parts: tuple[object, ...], state: Mapping[str, object]
+) -> Policy:
+    policy = make(*parts)
+    for member, value in state.items():
+        setattr(policy, member, value)
+    return policy
+
+
+def _learned_again(
+    name: str, task: Task, model: Model, interface: Interface, unfiltered: bool
+) -> Policy:
+    from surefoot.policies.loaded import Loaded
+
+    return _learned(name, task, Loaded(model, interface=interface, unfiltered=unfiltered))
 
 
 # -- from objects ----------------------------------------------------------------------------
 
 
 def as_policy(
-    policy: Any,
+    policy: object,
     task: Task,
     *,
     seed: int = 0,
@@ -163,7 +235,7 @@ def as_policy(
 
 
 def _made_of(
-    thing: Any, task: Task, *, name: str, interface: Any, unfiltered: bool | None
+    thing: object, task: Task, *, name: str, interface: object, unfiltered: bool | None
 ) -> Policy:
     from surefoot.policies.fitted import model_of
 
@@ -197,8 +269,8 @@ def _learned(
     task: Task,
     loaded: Loaded,
     *,
-    interface: Any,
-    unfiltered: bool | None,
+    interface: object = None,
+    unfiltered: bool | None = None,
     hint: str | None = None,
 ) -> Policy:
     """Return the policy of a model, held against the task."""
@@ -224,7 +296,7 @@ def _learned(
     return policy
 
 
-def _refuse_options(name: str, *, interface: Any, unfiltered: bool | None) -> None:
+def _refuse_options(name: str, *, interface: object, unfiltered: bool | None) -> None:
     if interface is not None or unfiltered:
         option = "interface" if interface is not None else "unfiltered"
         raise InputError(
@@ -238,7 +310,7 @@ def _refuse_options(name: str, *, interface: Any, unfiltered: bool | None) -> No
 
 
 def load_policy(
-    source: Any,
+    source: object,
     task: Task,
     *,
     seed: int = 0,
@@ -291,7 +363,7 @@ def _random(task: Task, seed: int) -> Policy:
     if number is None:
         raise InputError("bad-option", f"seed must be a whole number, not {shown(seed)}")
     name = f"random{SEED_SIGN}{number}" if number else "random"
-    if isinstance(task, PythonTask):
+    if Feature.ACTIONS not in task.features:
         return Policy(task, name, core=random_of(task, number))
     return Policy(task, name, core=_core.RandomPolicy(number))
 
@@ -305,18 +377,19 @@ def _seed(text: str, whole_text: str) -> int:
 
 
 def _of_python(text: str, task: Task, file: Path, name: str, **more: Any) -> Policy:
-    found = named_in(file, name)
+    named = named_in(file, name)
     with as_script(file):
-        made = found() if isinstance(found, type) else found
+        made = named() if isinstance(named, type) else named
     if isinstance(made, Policy):
         policy = as_policy(made, task)
     else:
         policy = _made_of(made, task, name=text, **more)
     policy.name, policy.sha256, policy.file = text, sha256_of(file), file
+    policy.alone = policy.file_sha256 = None
     return policy
 
 
-def _of_card(text: str, task: Task, *, interface: Any, unfiltered: bool | None) -> Policy:
+def _of_card(text: str, task: Task, *, interface: object, unfiltered: bool | None) -> Policy:
     if interface is not None:
         hint = "it brings its own one"
         raise InputError("bad-option", f"{quoted(text)} takes no interface", hint=hint)
@@ -324,10 +397,11 @@ def _of_card(text: str, task: Task, *, interface: Any, unfiltered: bool | None) 
     loaded = builtin.read(card, task)
     policy = _learned(text, task, loaded, interface=None, unfiltered=unfiltered)
     policy.card, policy.file, policy.sha256 = card, card.path, sha256_of(card.path)
+    policy.alone, policy.file_sha256 = loaded.alone, policy.sha256
     return policy
 
 
-def _of_file(text: str, task: Task, *, interface: Any, unfiltered: bool | None) -> Policy:
+def _of_file(text: str, task: Task, *, interface: object, unfiltered: bool | None) -> Policy:
     from surefoot.policies.formats import given_interface, read_policy
 
     path = Path(text)
@@ -346,22 +420,23 @@ def _of_file(text: str, task: Task, *, interface: Any, unfiltered: bool | None) 
     except InputError as error:
         error.at(file=text)
         raise
-    policy.file = path
-    policy.sha256 = _sha256_of_all([path, *loaded.files])
+    digests = [sha256_of(file) for file in (path, *loaded.files)]
+    policy.file, policy.sha256 = path, _sha256_of_all(digests)
+    policy.alone = loaded.alone
+    policy.file_sha256 = None if loaded.alone is None else digests[0]
     return policy
 
 
 def _hint_beside(path: Path) -> str | None:
     """Return where the interface of a network stands, if it stands beside it."""
-    found = path.with_suffix(".jani2nnet")
-    if path.suffix == ".nnet" and found.is_file():
-        return f"its interface stands beside it: give {found}"
+    sibling = path.with_suffix(".jani2nnet")
+    if path.suffix == ".nnet" and sibling.is_file():
+        return f"its interface stands beside it: give {sibling}"
     return None
 
 
-def _sha256_of_all(files: list[Path]) -> str:
-    """Return the SHA-256 of a file, or of those of several files."""
-    digests = [sha256_of(file) for file in files]
+def _sha256_of_all(digests: list[str]) -> str:
+    """Return the SHA-256 of a file, or of those of several files, from that of each."""
     if len(digests) == 1:
         return digests[0]
     return hashlib.sha256("\n".join(digests).encode()).hexdigest()
@@ -370,7 +445,9 @@ def _sha256_of_all(files: list[Path]) -> str:
 def _table(name: str, task: Task, table: Table) -> Policy:
     core = _core.TablePolicy(task.core, table.states, table.actions)
     file = None if table.sha256 is None else Path(name)
-    return Policy(task, name, core=core, sha256=table.sha256, file=file)
+    policy = Policy(task, name, core=core, sha256=table.sha256, file=file)
+    policy._table = table
+    return policy
 
 
 def _unknown(text: str) -> InputError:

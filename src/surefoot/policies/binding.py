@@ -9,7 +9,7 @@ from surefoot import _core
 from surefoot.errors import InputError
 from surefoot.policies.callables import scored
 from surefoot.policies.interface import Interface, bound
-from surefoot.tasks.compiled_task import CompiledTask
+from surefoot.tasks.compiled_task import CompiledTask, has_description
 from surefoot.tasks.task import Task
 
 if TYPE_CHECKING:
@@ -64,20 +64,20 @@ def core_interface(task: CompiledTask, interface: Interface) -> tuple[list[CoreI
     positions = {name: position for position, name in enumerate(task.names)}
     inputs = [
         (
-            -1 if one.variable is None else positions[one.variable],
-            one.constant or 0.0,
-            one.mean,
-            one.scale,
+            -1 if entry.variable is None else positions[entry.variable],
+            entry.constant or 0.0,
+            entry.mean,
+            entry.scale,
         )
-        for one in interface.inputs
+        for entry in interface.inputs
     ]
     numbers = {name: number for number, name in enumerate(task.actions)}
     return inputs, [numbers[name] for name in interface.outputs]
 
 
-def core_of(task: Task, scorer: Any, interface: Interface, *, unfiltered: bool) -> Any:
+def core_of(task: Task, scorer: Any, interface: Interface, *, unfiltered: bool) -> object:
     """Return the core's policy that decides by scores."""
-    if not isinstance(task, CompiledTask):
+    if not has_description(task):
         return scored(task, scorer.scores, interface, unfiltered=unfiltered)
     inputs, outputs = core_interface(task, interface)
     try:

@@ -17,8 +17,7 @@ from surefoot.errors import InputError, listed_hint, quoted, shown
 from surefoot.files import read_json
 from surefoot.policies.interface import Interface, Origin
 from surefoot.tasks.compiled_task import CompiledTask
-from surefoot.tasks.python_task import PythonTask
-from surefoot.tasks.task import Task
+from surefoot.tasks.task import Feature, Task
 
 if TYPE_CHECKING:
     from surefoot.policies.loaded import Loaded
@@ -108,16 +107,18 @@ def _card_of(name: str) -> Card:
     path = FOLDER / f"{name}{SUFFIX}"
     content = read_json(path)
     if not isinstance(content, Mapping) or content.get(KEY) != 1 or content.get("name") != name:
-        message = f"this is no card of a policy {quoted(name)}"
+        message = f"this is not the card of a policy {quoted(name)}"
         raise InputError("bad-card", message, file=str(path))
     try:
-        return Card(**{one.name: _value(content, one.name, str(one.type)) for one in fields(Card)})
+        return Card(
+            **{field.name: _value(content, field.name, str(field.type)) for field in fields(Card)}
+        )
     except InputError as error:
         error.at(file=str(path))
         raise
 
 
-def _value(content: Mapping[str, Any], name: str, type_text: str) -> Any:
+def _value(content: Mapping[str, object], name: str, type_text: str) -> Any:
     """Return what a card says under a name. Raises InputError if it should say something else."""
     kind, _, optional = type_text.partition(" | ")
     value = content.get(name)
@@ -125,14 +126,16 @@ def _value(content: Mapping[str, Any], name: str, type_text: str) -> Any:
         return None
     is_kind = isinstance(value, _KINDS[kind]) and isinstance(value, bool) == (kind == "bool")
     if not is_kind:
-        raise InputError("bad-card", f"{shown(value)} is no {quoted(name)}", place=f"/{name}")
+        raise InputError(
+            "bad-card", f"{shown(value)} is not a valid {quoted(name)}", place=f"/{name}"
+        )
     return value
 
 
 # -- holding one against a task --------------------------------------------------------------
 
 
-def read(found: Card, task: Task) -> Loaded:
+def read(card: Card, task: Task) -> Loaded:
     """Return the policy of a card, for a task with the same variables and actions as its own.
 
     A note says so if the task is another one. Raises InputError (``policy-other-task``) if the
@@ -140,61 +143,61 @@ def read(found: Card, task: Task) -> Loaded:
     """
     from surefoot.policies.formats import read_policy
 
-    loaded = read_policy(found.path)
+    loaded = read_policy(card.path)
     interface = loaded.interface or Interface()
-    if not _is_for(found, interface, task):
-        raise _other_task(found, task)
-    interface = replace(interface, origin=Origin(found.policy))
-    notes = loaded.notes if _is_own_task(found, task) else (*loaded.notes, _note(found))
+    if not _is_for(card, interface, task):
+        raise _other_task(card, task)
+    interface = replace(interface, origin=Origin(card.policy))
+    notes = loaded.notes if _is_own_task(card, task) else (*loaded.notes, _note(card))
     return replace(loaded, interface=interface, notes=notes)
 
 
-def _is_for(found: Card, interface: Interface, task: Task) -> bool:
+def _is_for(card: Card, interface: Interface, task: Task) -> bool:
     """Return whether the names of a task's variables and actions are those of the card's task.
 
     That one is made only if the policy is not fed with all variables, or does not score all
     actions. The actions of a task that Python code defines are known only as they are met.
     """
-    inputs = {one.variable for one in interface.inputs if one.variable is not None}
+    inputs = {entry.variable for entry in interface.inputs if entry.variable is not None}
     outputs = set(interface.outputs)
-    actions = outputs if isinstance(task, PythonTask) else set(task.actions) - task.silent
+    is_closed = Feature.ACTIONS in task.features
+    actions = set(task.actions) - task.silent if is_closed else outputs
     if not (inputs <= set(task.names) and outputs <= actions):
         return False
     if (inputs, outputs) == (set(task.names), actions):
         return True
-    own = task_of(found)
-    is_open = isinstance(task, PythonTask)
-    same_actions = is_open or set(own.actions) - own.silent == actions
+    own = task_of(card)
+    same_actions = not is_closed or set(own.actions) - own.silent == actions
     return set(own.names) == set(task.names) and same_actions
 
 
-def task_of(found: Card) -> CompiledTask:
+def task_of(card: Card) -> CompiledTask:
     """Return the task that a policy was made for."""
     from surefoot.domains import domain_from_text
 
-    return domain_from_text(found.task)
+    return domain_from_text(card.task)
 
 
-def _is_own_task(found: Card, task: Task) -> bool:
+def _is_own_task(card: Card, task: Task) -> bool:
     """Return whether it is the very task of the card. The hash of a large one takes its time."""
     if task.sha256 is None:
         return False
-    is_named = task.source is not None and task.source.text == found.task
-    return is_named or task.sha256 == found.task_sha256
+    is_named = task.source is not None and task.source.text == card.task
+    return is_named or task.has_sha256(card.task_sha256)
 
 
-def _note(found: Card) -> str:
+def _note(card: Card) -> str:
     return (
-        f"the policy was made for {found.task}; the variables and actions of this task have the "
+        f"the policy was made for {card.task}; the variables and actions of this task have the "
         "same names, but it is another one"
     )
 
 
-def _other_task(found: Card, task: Task) -> InputError:
-    command = f"surefoot fuzz {shlex.quote(found.task)} --policy {found.policy}"
+def _other_task(card: Card, task: Task) -> InputError:
+    command = f"surefoot fuzz {shlex.quote(card.task)} --policy {card.policy}"
     return InputError(
         "policy-other-task",
-        f"{quoted(found.policy)} was made for {found.task}, and the variables or actions of "
+        f"{quoted(card.policy)} was made for {card.task}, and the variables or actions of "
         f"{quoted(task.name)} are others",
         hint=_fitting(task) or f"use it on its own task: {command}",
     )
@@ -202,5 +205,5 @@ def _other_task(found: Card, task: Task) -> InputError:
 
 def _fitting(task: Task) -> str | None:
     """Return which policies were made for a task, if any were."""
-    fitting = [one.policy for one in cards() if _is_own_task(one, task)]
+    fitting = [card.policy for card in cards() if _is_own_task(card, task)]
     return f"for this task there are: {', '.join(fitting)}" if fitting else None

@@ -17,7 +17,7 @@ from surefoot.errors import InputError, Unsupported, quoted, shown
 from surefoot.policies.decisions import Decide, checked_number, policy_error
 from surefoot.tasks.python_task import PythonTask
 from surefoot.tasks.state import State
-from surefoot.tasks.task import Task
+from surefoot.tasks.task import Feature, Task
 
 if TYPE_CHECKING:
     from surefoot.policies.interface import Interface
@@ -31,18 +31,20 @@ class Batched:
     """A function that decides in many states at once; see :func:`batched`."""
 
     def __init__(
-        self, function: Callable[[Any], Any], *, actions: Sequence[str] | None = None
+        self, function: Callable[[object], object], *, actions: Sequence[str] | None = None
     ) -> None:
         self.function = function
         self.actions = None if actions is None else tuple(actions)
         self.__name__ = getattr(function, "__name__", type(function).__name__)
 
-    def __call__(self, states: Any) -> Any:
+    def __call__(self, states: object) -> object:
         """Return what the function returns."""
         return self.function(states)
 
 
-def batched(function: Callable[[Any], Any], *, actions: Sequence[str] | None = None) -> Batched:
+def batched(
+    function: Callable[[object], object], *, actions: Sequence[str] | None = None
+) -> Batched:
     """Return a policy from a function of many states.
 
     The function takes a float64 array with a row for each state, the variables in the order of the
@@ -55,7 +57,7 @@ def batched(function: Callable[[Any], Any], *, actions: Sequence[str] | None = N
     return Batched(function, actions=actions)
 
 
-def single(task: Task, decide: Decide) -> Any:
+def single(task: Task, decide: Decide) -> object:
     """Return the policy of a callable from State to the name of an action."""
 
     def ask(packed: bytes, applicable: list[int]) -> int:
@@ -65,7 +67,7 @@ def single(task: Task, decide: Decide) -> Any:
     return _core.CallablePolicy(ask)
 
 
-def first_of(task: PythonTask) -> Any:
+def first_of(task: PythonTask) -> object:
     """Return the policy that takes the action which the definition lists first; if it gives a set,
     the first by name.
     """
@@ -77,7 +79,7 @@ def first_of(task: PythonTask) -> Any:
     return single(task, decide)
 
 
-def random_of(task: PythonTask, seed: int) -> Any:
+def random_of(task: Task, seed: int) -> object:
     """Return the policy that takes an action which depends on seed and state only, not on which
     states were met before.
     """
@@ -91,7 +93,7 @@ def random_of(task: PythonTask, seed: int) -> Any:
     return single(task, decide)
 
 
-def many(task: Task, function: Batched) -> Any:
+def many(task: Task, function: Batched) -> object:
     """Return the policy of a function of many states."""
     width = 8 * task.core.words
 
@@ -104,10 +106,10 @@ def many(task: Task, function: Batched) -> Any:
         scores = _checked_scores(answers, len(states), len(outputs))
         return best_all(task, scores, outputs, states, applicable)
 
-    return _core.CallablePolicy(lambda one, actions: ask_all(one, [actions])[0], ask_all)
+    return _core.CallablePolicy(lambda state, actions: ask_all(state, [actions])[0], ask_all)
 
 
-def scored(task: Task, scores_of: ScoresOf, interface: Interface, *, unfiltered: bool) -> Any:
+def scored(task: Task, scores_of: ScoresOf, interface: Interface, *, unfiltered: bool) -> object:
     """Return the policy of a learned model on a task that Python defines."""
     if unfiltered:
         raise Unsupported(
@@ -122,14 +124,14 @@ def scored(task: Task, scores_of: ScoresOf, interface: Interface, *, unfiltered:
         states = [packed[at : at + width] for at in range(0, len(packed), width)]
         return best_all(task, scores, interface.outputs, states, applicable)
 
-    return _core.CallablePolicy(lambda one, actions: ask_all(one, [actions])[0], ask_all)
+    return _core.CallablePolicy(lambda state, actions: ask_all(state, [actions])[0], ask_all)
 
 
 # -- numbers of states -----------------------------------------------------------------------
 
 
 def state_rows(task: Task, packed: bytes) -> Reals:
-    """Return the values of packed states, a row for each. Raises InputError if one is no number."""
+    """Return the values of packed states, a row each. Raises InputError if one is not a number."""
     return _stacked([_reals(column, name) for name, column in _columns(task, packed)], len(packed))
 
 
@@ -140,17 +142,17 @@ def fed(interface: Interface, task: Task, packed: bytes) -> Reals:
     columns = dict(_columns(task, packed))
     count = len(packed) // (8 * task.core.words)
     rows = np.empty((count, len(interface.inputs)))
-    for position, one in enumerate(interface.inputs):
-        if one.variable is None:
-            rows[:, position] = one.constant
+    for position, entry in enumerate(interface.inputs):
+        if entry.variable is None:
+            rows[:, position] = entry.constant
         else:
-            rows[:, position] = _reals(columns[one.variable], one.variable)
-        rows[:, position] -= one.mean
-        rows[:, position] /= one.scale
+            rows[:, position] = _reals(columns[entry.variable], entry.variable)
+        rows[:, position] -= entry.mean
+        rows[:, position] /= entry.scale
     return rows
 
 
-def _columns(task: Task, packed: bytes) -> list[tuple[str, list[Any]]]:
+def _columns(task: Task, packed: bytes) -> list[tuple[str, list[object]]]:
     return list(zip(task.names, task.columns(packed), strict=True))
 
 
@@ -160,7 +162,7 @@ def _stacked(columns: list[Any], length: int) -> Reals:
     return np.stack(columns, axis=1) if columns else np.empty((length, 0))
 
 
-def _reals(column: list[Any], name: str) -> Any:
+def _reals(column: list[Any], name: str) -> object:
     import numpy as np
 
     array = np.array(column)
@@ -183,7 +185,7 @@ def outputs_of(function: Batched, task: Task) -> tuple[str, ...]:
     """Return the actions that the columns of scores are about."""
     if function.actions is not None:
         return function.actions
-    if isinstance(task, PythonTask):
+    if Feature.ACTIONS not in task.features:
         raise InputError(
             "policy-wrong-outputs",
             "the actions of a Python-defined task are known only as they are met",
@@ -205,20 +207,20 @@ def best_all(
     of them is scored.
     """
     positions = {task.action_number(name): at for at, name in enumerate(outputs)}
-    found = []
+    choices = []
     for row, state, actions in zip(scores, states, applicable, strict=True):
         scored = [(-row[positions[a]], positions[a], a) for a in actions if a in positions]
         if len(actions) == 1:
-            found.append(actions[0])
+            choices.append(actions[0])
             continue
         for score, _, action in scored:
             if math.isnan(score):
                 raise policy_error(task, Exception("no-number", action, state))
         if scored:
-            found.append(min(scored)[2])
+            choices.append(min(scored)[2])
         else:
             raise policy_error(task, Exception("no-decision", -1, state))
-    return found
+    return choices
 
 
 def _are_names(answers: Any) -> bool:
@@ -237,7 +239,7 @@ def _named(task: Task, answers: Any, states: list[bytes], applicable: list[list[
     ]
 
 
-def _checked_scores(answers: Any, count: int, outputs: int) -> Reals:
+def _checked_scores(answers: object, count: int, outputs: int) -> Reals:
     import numpy as np
 
     if getattr(answers, "requires_grad", False):

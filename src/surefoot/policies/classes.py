@@ -18,18 +18,18 @@ def interface_of(classes: Any, num_outputs: int) -> Interface | None:
         return None
     if isinstance(classes, list) or getattr(classes, "ndim", 1) != 1:
         raise Unsupported("trees-unsupported", "classifiers of several outputs are not supported")
-    found = [one.item() if hasattr(one, "item") else one for one in classes]
-    if len(found) != num_outputs:
+    labels = [label.item() if hasattr(label, "item") else label for label in classes]
+    if len(labels) != num_outputs:
         return None
-    if all(isinstance(one, str) for one in found):
-        return Interface(outputs=tuple(map(str, found)))
-    if not all(map(_is_position, found)):
+    if all(isinstance(label, str) for label in labels):
+        return Interface(outputs=tuple(map(str, labels)))
+    if not all(map(_is_position, labels)):
         raise InputError(
             "policy-wrong-classes",
-            f"the classes are {shown(found)}, not positions of actions",
+            f"the classes are {shown(labels)}, not positions of actions",
             hint="train with the names of actions as classes",
         )
-    return Interface(positions=tuple(map(int, found)))
+    return Interface(positions=tuple(map(int, labels)))
 
 
 def _is_position(value: Any) -> bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, ParamSpec, TypeVar
 
 from surefoot import _core
 from surefoot.errors import InputError, nearest_hint, printable, quoted, shown
@@ -11,6 +12,9 @@ from surefoot.tasks.state import State
 from surefoot.tasks.task import MAX_STATE_TEXT, Task
 
 Decide = Callable[[State], str]
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 def checked_number(
@@ -35,7 +39,7 @@ def checked_number(
     return number
 
 
-def _unknown_action(task: Task, action: Any, state: State) -> InputError:
+def _unknown_action(task: Task, action: object, state: State) -> InputError:
     if not isinstance(action, str):
         return InputError(
             "policy-bad-action",
@@ -80,10 +84,17 @@ def _where(state: State) -> str:
     return f"in state {printable(str(state), MAX_STATE_TEXT)}"
 
 
-def ask_core(task: Task, call: Callable[..., Any], *args: Any, **options: Any) -> Any:
+def ask_core(task: Task, call: Callable[P, T], *args: P.args, **options: P.kwargs) -> T:
     """Return what the core answers; errors of model and policy come out as InputError."""
-    try:
+    with core_errors(task):
         return call(*args, **options)
+
+
+@contextmanager
+def core_errors(task: Task) -> Iterator[None]:
+    """Let errors of model and policy that the core raises come out as InputError."""
+    try:
+        yield
     except _core.ModelError as error:
         raise task.model_error(error) from None
     except _core.PolicyError as error:

@@ -14,14 +14,14 @@ from surefoot.policies.loaded import Loaded
 
 
 def model_of(thing: Any) -> Loaded | None:
-    """Return the model of an object with the interface it implies; None if it is no model.
+    """Return the model of an object with the interface it implies; None if it is not a model.
 
     A classifier's classes are names of actions, or their positions in the task.
     """
     if isinstance(thing, Loaded):
-        return _checked(thing)
+        return _checked_model(thing)
     if type(thing).__module__ == "surefoot.policies.models":
-        return _checked(Loaded(thing))
+        return _checked_model(Loaded(thing))
     reader = _reader_of(type(thing))
     if reader is None:
         return None
@@ -31,17 +31,17 @@ def model_of(thing: Any) -> Loaded | None:
     if loaded.interface is None:
         classes = getattr(thing, "classes_", None)
         loaded = replace(loaded, interface=interface_of(classes, loaded.model.num_outputs))
-    return _checked(loaded)
+    return _checked_model(loaded)
 
 
-def _check_fitted(thing: Any) -> None:
+def _check_fitted(thing: object) -> None:
     is_fitted = getattr(thing, "__sklearn_is_fitted__", None)
     if is_fitted is not None and not is_fitted():
         kind = printable(type(thing).__name__)
         raise InputError("policy-not-fitted", f"the {kind} is not fitted")
 
 
-def _checked(loaded: Loaded) -> Loaded:
+def _checked_model(loaded: Loaded) -> Loaded:
     try:
         loaded.model.check()
     except ValueError as error:
@@ -49,7 +49,7 @@ def _checked(loaded: Loaded) -> Loaded:
     return loaded
 
 
-def _reader_of(kind: type) -> Callable[[Any], Any] | None:
+def _reader_of(kind: type) -> Callable[[object], Any] | None:
     for base in kind.__mro__:
         library = base.__module__.partition(".")[0]
         if library in _READERS:
@@ -57,19 +57,19 @@ def _reader_of(kind: type) -> Callable[[Any], Any] | None:
     return None
 
 
-def _xgboost(thing: Any) -> Any:
+def _xgboost(thing: object) -> object:
     from surefoot.policies.trees import xgboost
 
     return xgboost.of(thing)
 
 
-def _lightgbm(thing: Any) -> Any:
+def _lightgbm(thing: object) -> object:
     from surefoot.policies.trees import lightgbm
 
     return lightgbm.of(thing)
 
 
-def _sklearn(thing: Any) -> Any:
+def _sklearn(thing: object) -> object:
     from surefoot.policies import pipelines
     from surefoot.policies.trees import scikit_learn
 
@@ -78,7 +78,7 @@ def _sklearn(thing: Any) -> Any:
     return scikit_learn.trees_of(thing)
 
 
-def _torch(thing: Any) -> Any:
+def _torch(thing: object) -> object:
     from surefoot.policies.convert.torch_modules import network_of
 
     return network_of(thing)

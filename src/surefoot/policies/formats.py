@@ -10,14 +10,14 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from surefoot.errors import InputError, nearest_hint, quoted
 from surefoot.files import file_bytes, read_json
+from surefoot.policies.format import JSON, Format, Looks
 from surefoot.policies.interface import (
     KEY,
     Interface,
@@ -26,6 +26,7 @@ from surefoot.policies.interface import (
     interface_from,
     read_interface,
 )
+from surefoot.registry import Registry, of_class
 
 if TYPE_CHECKING:
     from surefoot.policies.loaded import Loaded
@@ -36,29 +37,16 @@ PICKLES = frozenset({".pt", ".pth", ".pkl", ".pickle", ".joblib", ".zip", ".ckpt
 ESTIMATORS = frozenset({".pkl", ".pickle", ".joblib"})
 """those of them that scikit-learn is saved under: mostly trees"""
 
-SUFFIXES = {
-    ".jani2nnet": "jani2nnet",
-    ".nnet": "nnet",
-    ".onnx": "onnx",
-    ".safetensors": "safetensors",
-    ".ubj": "xgboost",
-    ".txt": "lightgbm",
-    ".lgb": "lightgbm",
-    ".json": "json",
-}
-
-_READERS = {
-    "jani2nnet": "jani2nnet",
-    "nnet": "nnet",
-    "onnx": "onnx",
-    "safetensors": "safetensors",
-    "xgboost": "trees.xgboost",
-    "lightgbm": "trees.lightgbm",
-    "veritas": "trees.veritas",
-    "trees": "trees.own",
-    "rules": "rules",
-}
-"""what a file is, and the module whose ``read`` reads it"""
+FORMATS: Registry[Format] = Registry(
+    "policy format",
+    group="surefoot.formats",
+    component=of_class("policy format", Format),
+    package="surefoot.policies",
+    constant="FORMAT",
+    made_by="Format",
+    first=("trees", "xgboost", "veritas", "rules"),
+)
+"""formats by name"""
 
 SHIELD = "shield"
 SHIELD_KEY = "surefoot_shield"
@@ -70,14 +58,7 @@ _FIRST_OPCODE = 0x28  # of pickles; lengths in safetensors files have smaller by
 _OLD_PICKLE = re.compile(rb"c[A-Za-z_][\w.]*\n|\([dlcit]|[]})]q\x00|x[\x01\x5e\x9c\xda]")
 """how pickles of protocols 0 and 1, and those that joblib compressed, begin"""
 
-_LOOKS = {
-    "json": ("JSON", ".json", re.compile(rb"(\xef\xbb\xbf)?\s*\{\s*\"")),
-    "xgboost": ("UBJSON of XGBoost", ".ubj", re.compile(rb"\{[LilIU#$]")),
-    "lightgbm": ("a text file of LightGBM", ".txt", re.compile(rb"tree\r?\n")),
-    "safetensors": ("a safetensors file", ".safetensors", re.compile(rb".{5}\0\0\0\{", re.DOTALL)),
-}
-"""what files look like by their beginning, and what they should be called"""
-
+_JSON = Looks(begins=re.compile(rb"(\xef\xbb\xbf)?\s*\{\s*\""), words="JSON", suffix=JSON)
 
 # -- what a file is --------------------------------------------------------------------------
 
@@ -98,28 +79,49 @@ def _kind_of(path: Path) -> str:
     head = file_bytes(path, HEAD_BYTES)
     if is_pickle(path, head):
         raise pickle_error(path)
-    kind = SUFFIXES.get(path.suffix.lower())
-    _check_looks(path, kind, head)
-    if kind is None:
-        hint = nearest_hint(path.suffix, SUFFIXES) if path.suffix else None
-        raise InputError(
-            "unknown-policy-format",
-            f"{quoted(path.name)} is no policy file that is known",
-            hint=hint or f"policies come from {KNOWN_FILES}",
-        )
-    return _json_kind(path) if kind == "json" else kind
+    suffix = path.suffix.lower()
+    names = _names_for(suffix)
+    _check_looks(path, names, head)
+    if suffix == JSON:
+        return _json_kind(path)
+    if names:
+        return names[0]
+    known = dict.fromkeys(each for name in FORMATS for each in FORMATS[name].suffixes)
+    hint = nearest_hint(path.suffix, known) if path.suffix else None
+    raise InputError(
+        "unknown-policy-format",
+        f"{quoted(path.name)} is no policy file that is known",
+        hint=hint or f"policies come from {KNOWN_FILES}",
+    )
 
 
-def _check_looks(path: Path, kind: str | None, head: bytes) -> None:
-    """Raise InputError if a file begins like one of another kind than its suffix says."""
-    if kind == "jani2nnet" or (kind in _LOOKS and _LOOKS[kind][2].match(head)):
+def _names_for(suffix: str) -> list[str]:
+    """Return the formats whose files have a suffix: those of installed packages only if none that
+    is built in has it.
+    """
+    built_in = [name for name in FORMATS.built_in if suffix in FORMATS[name].suffixes]
+    return built_in or [name for name in FORMATS if suffix in FORMATS[name].suffixes]
+
+
+def format_of(kind: str) -> Format:
+    """Return the format of what a file is; one that nothing can be written to if it is none, such
+    as an interface.
+    """
+    is_format = kind not in ("none", "interface", SHIELD)
+    return FORMATS[kind] if is_format else Format(kind, read_policy, ())
+
+
+def _check_looks(path: Path, names: list[str], head: bytes) -> None:
+    """Raise InputError if a file begins like one of another format than its suffix says."""
+    own = [_JSON] if path.suffix.lower() == JSON else [FORMATS[name].looks for name in names]
+    if any(looks is not None and looks.begins.match(head) for looks in own):
         return
-    for what, suffix, begins in _LOOKS.values():
-        if begins.match(head):
+    for looks in (_JSON, *(FORMATS[name].looks for name in FORMATS.built_in)):
+        if looks is not None and looks.words and looks.begins.match(head):
             raise InputError(
                 "unknown-policy-format",
-                f"{quoted(path.name)} looks like {what}",
-                hint=f"if it is that, rename it to {quoted(path.with_suffix(suffix).name)}",
+                f"{quoted(path.name)} looks like {looks.words}",
+                hint=f"if it is that, rename it to {quoted(path.with_suffix(looks.suffix).name)}",
             )
 
 
@@ -148,12 +150,22 @@ def pickle_error(path: Path, *, new: Path | None = None) -> InputError:
     )
 
 
+def _one_by_one() -> Iterator[str]:
+    """Yield the formats; installed packages are looked at once the built-in ones are through."""
+    yield from FORMATS.built_in
+    yield from FORMATS.names[len(FORMATS.built_in) :]
+
+
 def _json_kind(path: Path) -> str:
     content = read_json(path)
-    keys = set(content) if isinstance(content, dict) else set()
-    for kind, wanted in _JSON_KEYS.items():
-        if wanted <= keys:
+    members = set(content) if isinstance(content, dict) else set()
+    for kind, member in (("interface", KEY), (SHIELD, SHIELD_KEY)):
+        if member in members:
             return kind
+    for name in _one_by_one():
+        form = FORMATS[name]
+        if JSON in form.suffixes and form.members and form.members <= members:
+            return name
     raise InputError(
         "unknown-policy-format",
         "this JSON file is no policy that is known",
@@ -162,26 +174,16 @@ def _json_kind(path: Path) -> str:
     )
 
 
-_JSON_KEYS = {
-    "interface": {KEY},
-    SHIELD: {SHIELD_KEY},
-    "trees": {"surefoot_trees"},
-    "xgboost": {"learner"},
-    "veritas": {"trees", "base_scores"},
-    "rules": {"atoms", "rules", "linear"},
-}
-
-
 # -- reading ---------------------------------------------------------------------------------
 
 
-def given_interface(given: Any) -> InterfaceFile | None:
+def given_interface(given: object) -> InterfaceFile | None:
     """Return an interface given as a file, as plain data or as an Interface."""
     if given is None or isinstance(given, InterfaceFile):
         return given
     if isinstance(given, Interface):
-        found = interface_from(given.to_dict())
-        return replace(found, interface=replace(found.interface, origin=given.origin))
+        interface = interface_from(given.to_dict())
+        return replace(interface, interface=replace(interface.interface, origin=given.origin))
     if isinstance(given, str | Path):
         return read_interface(given)
     return interface_from(given)
@@ -198,7 +200,9 @@ def read_policy(path: str | Path, *, interface: InterfaceFile | None = None) -> 
     kind = kind_of(path)
     if kind != "interface":
         interface = interface or _beside(path)
-        return with_interface(_read(kind, path, interface), interface)
+        loaded = _read(kind, path, interface)
+        is_alone = interface is None or interface.activation is None
+        return replace(with_interface(loaded, interface), alone=loaded if is_alone else None)
     named = read_interface(path)
     path = _named_file(named, path)
     kind = kind_of(path)
@@ -209,8 +213,8 @@ def read_policy(path: str | Path, *, interface: InterfaceFile | None = None) -> 
 
 
 def _beside(path: Path) -> InterfaceFile | None:
-    found = beside(path)
-    return None if found is None else read_interface(found)
+    sibling = beside(path)
+    return None if sibling is None else read_interface(sibling)
 
 
 def _named_file(named: InterfaceFile, path: Path) -> Path:
@@ -221,28 +225,28 @@ def _named_file(named: InterfaceFile, path: Path) -> Path:
             file=str(path),
             hint='add "file": "NAME", or give the policy and --interface',
         )
-    found = path.parent / named.file
-    if not os.path.exists(found):
+    file = path.parent / named.file
+    if not os.path.exists(file):
         message = f"there is no file {quoted(named.file)} beside this one"
         raise InputError("file-not-found", message, file=str(path), place="/file")
-    return found
+    return file
 
 
 def _read(kind: str, path: Path, interface: InterfaceFile | None) -> Loaded:
     if kind == SHIELD:
-        raise InputError("policy-is-shield", "a shield is no model", file=str(path))
-    reader: Callable[..., Loaded] = import_module(f"surefoot.policies.{_READERS[kind]}").read
+        raise InputError("policy-is-shield", "a shield is not a model", file=str(path))
+    form = FORMATS[kind]
     activation = None if interface is None else interface.activation
     if activation is None:
-        return reader(path)
-    if kind != "safetensors":
+        return form.read(path)
+    if not form.takes_activation:
         raise InputError(
             "bad-interface",
             "only a safetensors file leaves the activation open",
             file=interface.interface.origin.file if interface else None,
             place="/activation",
         )
-    return reader(path, activation=activation)
+    return form.read(path, activation=activation)
 
 
 def with_interface(loaded: Loaded, given: InterfaceFile | None) -> Loaded:

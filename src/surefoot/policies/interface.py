@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 from surefoot.errors import InputError, nearest_hint, quoted, shown
 from surefoot.files import read_json
-from surefoot.results import counted
+from surefoot.tasks.compiled_task import CompiledTask, has_description
+from surefoot.tasks.task import Feature, Task
+from surefoot.text import counted
 
 if TYPE_CHECKING:
     from surefoot.policies.models import Model
-    from surefoot.tasks.compiled_task import CompiledTask
     from surefoot.tasks.description import Variable
-    from surefoot.tasks.task import Task
 
 KEY = "surefoot_interface"
 SUFFIX = ".interface.json"
@@ -50,15 +50,15 @@ class Input:
         """Whether it does not say what feeds it."""
         return self.variable is None and self.constant is None
 
-    def to_json(self) -> str | dict[str, Any]:
+    def to_json(self) -> str | dict[str, object]:
         """Return the input as it stands in an interface file."""
         if self.variable is not None and (self.mean, self.scale) == (0.0, 1.0):
             return self.variable
-        said: dict[str, Any] = {"variable": self.variable, "constant": self.constant}
-        said = {name: value for name, value in said.items() if value is not None}
+        content: dict[str, object] = {"variable": self.variable, "constant": self.constant}
+        content = {name: value for name, value in content.items() if value is not None}
         if (self.mean, self.scale) != (0.0, 1.0):
-            said |= {"mean": self.mean, "scale": self.scale}
-        return said
+            content |= {"mean": self.mean, "scale": self.scale}
+        return content
 
 
 @dataclass(frozen=True)
@@ -83,14 +83,14 @@ class Interface:
     origin: Origin = field(default=Origin(), compare=False, repr=False)
     positions: tuple[int, ...] = ()
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return the interface as plain data, as it stands in a file."""
-        said: dict[str, Any] = {KEY: 1}
+        content: dict[str, object] = {KEY: 1}
         if self.inputs:
-            said["inputs"] = [one.to_json() for one in self.inputs]
+            content["inputs"] = [entry.to_json() for entry in self.inputs]
         if self.outputs or self.positions:
-            said["outputs"] = list(self.outputs or self.positions)
-        return said
+            content["outputs"] = list(self.outputs or self.positions)
+        return content
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ def read_interface(path: str | Path) -> InterfaceFile:
     return interface_from(content, file=str(path))
 
 
-def interface_from(content: Any, *, file: str | None = None) -> InterfaceFile:
+def interface_from(content: object, *, file: str | None = None) -> InterfaceFile:
     """Return the interface of plain data, as a file has it. Raises InputError for other data."""
     try:
         return _interface_from(content, Origin(file))
@@ -125,9 +125,9 @@ def interface_from(content: Any, *, file: str | None = None) -> InterfaceFile:
         raise
 
 
-def _interface_from(content: Any, origin: Origin) -> InterfaceFile:
+def _interface_from(content: object, origin: Origin) -> InterfaceFile:
     if not isinstance(content, Mapping) or content.get(KEY) != 1:
-        raise InputError("bad-interface", "this is no interface", hint=LOOKS_LIKE)
+        raise InputError("bad-interface", "this is not an interface", hint=LOOKS_LIKE)
     for key in content:
         if key not in _KEYS:
             hint = nearest_hint(str(key), _KEYS)
@@ -138,23 +138,23 @@ def _interface_from(content: Any, origin: Origin) -> InterfaceFile:
     for key in ("file", "activation"):
         if not isinstance(content.get(key), str | None):
             raise _bad(f"{key} is text", f"/{key}")
-    inputs = [_input(one, f"/inputs/{i}") for i, one in enumerate(_listed(content, "inputs"))]
+    inputs = [_input(entry, f"/inputs/{i}") for i, entry in enumerate(_listed(content, "inputs"))]
     interface = replace(_outputs(_listed(content, "outputs")), inputs=tuple(inputs), origin=origin)
     return InterfaceFile(interface, content.get("file"), unfiltered, content.get("activation"))
 
 
-def _listed(content: Mapping[str, Any], key: str) -> list[Any]:
-    found = content.get(key, [])
-    if not isinstance(found, list | tuple) or (key in content and not found):
+def _listed(content: Mapping[str, object], key: str) -> list[object]:
+    entries = content.get(key, [])
+    if not isinstance(entries, list | tuple) or (key in content and not entries):
         raise _bad(f"{key} is a list that is not empty", f"/{key}")
-    return list(found)
+    return list(entries)
 
 
-def _input(given: Any, place: str) -> Input:
+def _input(given: object, place: str) -> Input:
     if isinstance(given, str):
         return Input(given)
     if not isinstance(given, Mapping):
-        raise _bad(f"{shown(given)} is no input", place)
+        raise _bad(f"{shown(given)} is not an input", place)
     for key in given:
         if key not in ("variable", "constant", "mean", "scale"):
             raise _bad(f"an input has no {quoted(str(key))}", f"{place}/{key}")
@@ -172,23 +172,27 @@ def _input(given: Any, place: str) -> Input:
     return Input(given.get("variable"), **numbers)
 
 
-def _number(given: Any, place: str) -> float:
+def _number(given: object, place: str) -> float:
     try:
         number = float(given) if isinstance(given, int | float) else math.nan
     except OverflowError:
         number = math.inf
     if not math.isfinite(number):
-        raise _bad(f"{shown(given)} is no finite number", place)
+        raise _bad(f"{shown(given)} is not a finite number", place)
     return number
 
 
 def _outputs(given: list[Any]) -> Interface:
     """Return outputs that are all names of actions, or all their positions."""
-    for i, one in enumerate(given):
-        is_position = isinstance(one, int) and not isinstance(one, bool) and 0 <= one < 2**31
-        if not isinstance(one, str) and not is_position:
-            raise _bad(f"{shown(one)} is no name and no position of an action", f"/outputs/{i}")
-        if isinstance(one, str) != isinstance(given[0], str):
+    for i, output in enumerate(given):
+        is_position = (
+            isinstance(output, int) and not isinstance(output, bool) and 0 <= output < 2**31
+        )
+        if not isinstance(output, str) and not is_position:
+            raise _bad(
+                f"{shown(output)} is neither a name nor a position of an action", f"/outputs/{i}"
+            )
+        if isinstance(output, str) != isinstance(given[0], str):
             raise _bad("outputs are names of actions or positions, not both", f"/outputs/{i}")
     if given and isinstance(given[0], str):
         return Interface(outputs=tuple(given))
@@ -202,9 +206,9 @@ def _bad(message: str, place: str, *, hint: str | None = None) -> InputError:
 def beside(path: Path) -> Path | None:
     """Return the interface file that stands beside a policy file, if one does."""
     for name in (path.name + SUFFIX, path.stem + SUFFIX):
-        found = path.with_name(name)
-        if found != path and found.is_file():
-            return found
+        sibling = path.with_name(name)
+        if sibling != path and sibling.is_file():
+            return sibling
     return None
 
 
@@ -254,13 +258,13 @@ def _bound_inputs(given: Interface, model: Model, task: Task, hint: str) -> tupl
             place=given.origin.inputs,
         )
     inputs = given.inputs or (Input(),) * count
-    if any(one.is_open for one in inputs):
+    if any(entry.is_open for entry in inputs):
         default = _default_inputs(count, task, hint)
         inputs = tuple(map(_filled, inputs, default))
     known = set(task.names)
-    for position, one in enumerate(inputs):
-        if one.variable is not None and one.variable not in known:
-            raise _unknown_variable(one.variable, task, f"{given.origin.inputs}/{position}")
+    for position, entry in enumerate(inputs):
+        if entry.variable is not None and entry.variable not in known:
+            raise _unknown_variable(entry.variable, task, f"{given.origin.inputs}/{position}")
     return inputs
 
 
@@ -288,8 +292,7 @@ def _default_inputs(count: int, task: Task, hint: str) -> list[Input]:
 
 
 def _constants(task: Task) -> list[Input]:
-    description = getattr(task, "description", None)
-    values: Iterable[Any] = () if description is None else description.constants.values()
+    values: Iterable[Any] = task.description.constants.values() if has_description(task) else ()
     return [Input(constant=float(value)) for value in values]
 
 
@@ -314,7 +317,7 @@ def _bound_outputs(given: Interface, model: Model, task: Task, hint: str) -> tup
         )
     if given.outputs:
         return given.outputs
-    if not hasattr(task, "description"):
+    if Feature.ACTIONS not in task.features:
         raise InputError(
             "policy-wrong-outputs",
             "the actions of a Python-defined task are known only as they are met",
@@ -358,7 +361,7 @@ def _check_outputs(outputs: Sequence[str], task: Task, place: str) -> None:
         if name in seen:
             raise InputError("duplicate-name", f"action {quoted(name)} is there twice", place=at)
         seen.add(name)
-        is_open = not hasattr(task, "description")  # a Python-defined task may yet meet it
+        is_open = Feature.ACTIONS not in task.features  # the task may yet meet it
         if not is_open and task.action_number(name) is None:
             hint = nearest_hint(name, task.actions)
             message = f"the task has no action {quoted(name)}"

@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from surefoot.errors import InputError, Unsupported, printable, quoted
-from surefoot.files import file_bytes, read_json
+from surefoot.files import write_files
+from surefoot.policies.formats import format_of
 from surefoot.policies.models import Layer, Model, Network, Trees
 from surefoot.policies.writing import (
     SUFFIXES_OF,
     check_place,
     interface_file,
     loaded_of,
-    write_files,
     write_policy,
 )
 
@@ -40,26 +40,31 @@ OWN = ("trees", "safetensors", "onnx")
 # -- files -----------------------------------------------------------------------------------
 
 
-def write_like(policy: Policy, original: Policy, path: str | Path) -> list[Path]:
+def write_like(
+    policy: Policy, original: Policy, path: str | Path, *, reads_back: bool = True
+) -> list[Path]:
     """Write a repaired policy in the format of the original's file if the path has its suffix;
     return the files, the policy's own first.
 
     Otherwise, and where the format cannot hold it, it is written as :func:`write_policy` does.
     Raises InputError and Unsupported as that does, and Unsupported (``repair-not-held``) if the
-    suffix stands for a format that cannot hold the policy, and for no other.
+    suffix stands for a format that cannot hold the policy, and for no other. Who reads the file at
+    once need not have it read back here.
     """
     kind, source = _source(original)
     suffix = Path(path).suffix.lower()
-    if policy.model is None or kind not in _WRITERS or suffix not in _suffixes(source):
-        return write_policy(policy, path)
+    form = format_of(kind)
+    if policy.model is None or form.write_like is None or suffix not in _suffixes(source):
+        return write_policy(policy, path, reads_back=reads_back)
     try:
-        content = _WRITERS[kind](policy.model, source)
+        content = form.write_like(policy.model, source)
     except ValueError as error:
         if suffix in SUFFIXES_OF.get(policy.model.kind, ()):
-            return write_policy(policy, path)
+            return write_policy(policy, path, reads_back=reads_back)
         raise _not_held(f"a file *{suffix}", error, policy.model) from None
     file = check_place(path, (suffix,))
-    return write_files({file: content} | interface_file(policy, file), read=_reader(kind))
+    read = form.read if reads_back else None
+    return write_files({file: content} | interface_file(policy, file), read=read)
 
 
 def check_suffix(original: Policy, path: str | Path) -> None:
@@ -68,10 +73,13 @@ def check_suffix(original: Policy, path: str | Path) -> None:
     """
     kind, source = _source(original)
     model = loaded_of(original).model
-    known = [*(_suffixes(source) if kind in _WRITERS else ()), *SUFFIXES_OF.get(model.kind, ())]
+    known = [
+        *(_suffixes(source) if format_of(kind).write_like else ()),
+        *SUFFIXES_OF.get(model.kind, ()),
+    ]
     if Path(path).suffix.lower() not in known:
         wanted = " or ".join(f"*{suffix}" for suffix in dict.fromkeys(known))
-        message = f"{quoted(str(path))} is no file {wanted}, to which this policy is written"
+        message = f"{quoted(str(path))} is not a file {wanted}, to which this policy is written"
         raise InputError("unknown-suffix", message)
 
 
@@ -83,9 +91,9 @@ def suffix_like(policy: Policy, original: Policy) -> str:
     kind, source = _source(original)
     suffix = source.suffix.lower()
     known = SUFFIXES_OF.get(model.kind, (".json",))
-    if kind in _WRITERS:
+    if (write := format_of(kind).write_like) is not None:
         try:
-            _WRITERS[kind](model, source)
+            write(model, source)
         except ValueError:
             return known[0]
         return suffix
@@ -116,53 +124,10 @@ def _source(original: Policy) -> tuple[str, Path]:
     return kind, path
 
 
-def _xgboost(model: Model, source: Path) -> bytes:
-    from surefoot.policies.trees import xgboost_writing
-    from surefoot.policies.trees.ubjson import read_ubjson
-
-    suffix = source.suffix.lower()
-    content = read_ubjson(source) if suffix == ".ubj" else read_json(source)
-    return xgboost_writing.to_bytes(content, _trees(model), suffix)
-
-
-def _lightgbm(model: Model, source: Path) -> bytes:
-    from surefoot.policies.trees import lightgbm_writing
-
-    text = file_bytes(source).decode("utf-8-sig")
-    return lightgbm_writing.to_text(text, _trees(model)).encode()
-
-
-def _nnet(model: Model, source: Path) -> bytes:
-    """Return a ``.nnet`` file with another last layer: its lines come last, biases at the end."""
-    from surefoot.policies import nnet
-
-    before = nnet.read(source).model
-    last = _last_layer(model, before)
-    lines = [line for line in file_bytes(source).decode("utf-8-sig").splitlines() if line.strip()]
-    rows = [*last.weights.tolist(), *([bias] for bias in last.biases.tolist())]
-    lines[-len(rows) :] = [",".join(map(repr, row)) + "," for row in rows]
-    return ("\n".join(lines) + "\n").encode()
-
-
-_WRITERS: dict[str, Callable[[Model, Path], bytes]] = {
-    "xgboost": _xgboost,
-    "lightgbm": _lightgbm,
-    "nnet": _nnet,
-}
-
-
-def _reader(kind: str) -> Callable[[Path], object]:
-    from surefoot.policies import nnet
-    from surefoot.policies.trees import lightgbm, xgboost
-
-    readers = {"xgboost": xgboost.read, "lightgbm": lightgbm.read, "nnet": nnet.read}
-    return readers[kind]
-
-
 # -- objects ---------------------------------------------------------------------------------
 
 
-def fitted_like(policy: Policy, original: Any) -> Any:
+def fitted_like(policy: Policy, original: object) -> object:
     """Return a repaired policy as an object like the fitted model that it was made of.
 
     That is a copy: a Booster or an estimator of XGBoost or LightGBM, an estimator of scikit-learn,
@@ -178,7 +143,7 @@ def fitted_like(policy: Policy, original: Any) -> Any:
         what = printable(type(original).__name__)
         raise InputError(
             "not-a-fitted-model",
-            f"an object of the class {what} is no model of a library that is known",
+            f"an object of the class {what} is not a model of a library that is known",
             hint="known are XGBoost, LightGBM, scikit-learn and torch",
         )
     try:
@@ -187,23 +152,23 @@ def fitted_like(policy: Policy, original: Any) -> Any:
         raise _not_held(f"a {printable(type(original).__name__)}", error, model) from None
 
 
-def _xgboost_object(model: Any, original: Any) -> Any:
+def _xgboost_object(model: Any, original: Any) -> object:
     from surefoot.policies.trees import xgboost, xgboost_writing
 
     content = xgboost.content_of(original)
-    data = bytearray(xgboost_writing.to_bytes(content, _trees(model), ".ubj"))
+    data = bytearray(xgboost_writing.to_bytes(content, trees_as_counted(model), ".ubj"))
     made = copy.deepcopy(original)
     made.load_model(data)
     return made
 
 
-def _lightgbm_object(model: Any, original: Any) -> Any:
+def _lightgbm_object(model: Any, original: Any) -> object:
     import lightgbm
 
     from surefoot.policies.trees import lightgbm_writing
 
     booster = getattr(original, "booster_", original)
-    text = lightgbm_writing.to_text(booster.model_to_string(), _trees(model))
+    text = lightgbm_writing.to_text(booster.model_to_string(), trees_as_counted(model))
     new = lightgbm.Booster(model_str=text)
     if booster is original:
         return new
@@ -212,26 +177,26 @@ def _lightgbm_object(model: Any, original: Any) -> Any:
     return made
 
 
-def _sklearn_object(model: Any, original: Any) -> Any:
+def _sklearn_object(model: Any, original: object) -> object:
     from surefoot.policies import pipelines
     from surefoot.policies.trees import scikit_learn, scikit_learn_writing
 
     if pipelines.is_pipeline(original):
         raise ValueError("the steps before its last one change what trees compare")
     if scikit_learn.kind_of(original) not in scikit_learn.NETWORKS:
-        return scikit_learn_writing.with_trees(original, _trees(model))
-    _last_layer(model, scikit_learn.trees_of(original).model)
+        return scikit_learn_writing.with_trees(original, trees_as_counted(model))
+    last_layer(model, scikit_learn.trees_of(original).model)
     return scikit_learn_writing.with_network(original, model)
 
 
-def _torch_object(model: Any, original: Any) -> Any:
+def _torch_object(model: Any, original: object) -> object:
     from surefoot.policies.convert.torch_modules import network_of, with_last_layer
 
-    last = _last_layer(model, network_of(original).model)
+    last = last_layer(model, network_of(original).model)
     return with_last_layer(original, last)
 
 
-_MAKERS: dict[str, Callable[[Any, Any], Any]] = {
+_MAKERS: dict[str, Callable[[object, object], object]] = {
     "xgboost": _xgboost_object,
     "lightgbm": _lightgbm_object,
     "sklearn": _sklearn_object,
@@ -242,19 +207,19 @@ _MAKERS: dict[str, Callable[[Any, Any], Any]] = {
 # -- models ----------------------------------------------------------------------------------
 
 
-def _trees(model: Model | None) -> Trees:
+def trees_as_counted(model: Model | None) -> Trees:
     """Return trees with values in the precision in which they are added: as they count."""
     if not isinstance(model, Trees):
-        raise ValueError("the repaired policy is no tree ensemble")
+        raise ValueError("the repaired policy is not a tree ensemble")
     values = model.values.astype(model.sum_precision).astype(np.float64)
     return replace(model, values=values)
 
 
-def _last_layer(model: Model | None, before: Model) -> Layer:
+def last_layer(model: Model | None, before: Model) -> Layer:
     """Return the last layer of a network that differs from another in nothing else."""
     if not isinstance(model, Network) or not isinstance(before, Network):
         raise ValueError("it has no place for the trees that correct the network")
-    shapes = [[layer.weights.shape for layer in one.layers] for one in (model, before)]
+    shapes = [[layer.weights.shape for layer in network.layers] for network in (model, before)]
     if shapes[0] != shapes[1] or model.precision != before.precision:
         raise ValueError("the layers have other sizes than those of the original")
     for new, old in zip(model.layers[:-1], before.layers[:-1], strict=True):

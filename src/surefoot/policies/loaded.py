@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,8 @@ class Loaded:
     ``unfiltered`` is None where the file does not say. ``notes`` are sentences about what the
     reader had to assume or leave out. With ``at_least`` the file does not say how many inputs
     there are: ``model.num_inputs`` is the least number that will do. ``files`` are those that were
-    read besides the policy file itself.
+    read besides the policy file itself. ``alone`` is what the policy file says without an interface
+    from elsewhere; None where its model depends on that.
     """
 
     model: Model
@@ -29,6 +30,7 @@ class Loaded:
     notes: tuple[str, ...] = ()
     at_least: bool = False
     files: tuple[Path, ...] = ()
+    alone: Loaded | None = field(default=None, compare=False, repr=False)
 
 
 def checked(loaded: Loaded, path: str | Path) -> Loaded:

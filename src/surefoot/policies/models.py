@@ -7,14 +7,15 @@ verification read the same data. ``check`` says what is wrong with one that come
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from surefoot import _core
-from surefoot.results import counted
+from surefoot.text import counted
 
+ModelKind = Literal["network", "trees", "rules", "corrected"]
 Precision = Literal["float32", "float64"]
 Reals = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.int32]
@@ -52,7 +53,7 @@ class Layer:
 class Network:
     """A feed-forward network; the activations are computed in ``precision``."""
 
-    kind: ClassVar[str] = "network"
+    kind: ClassVar[ModelKind] = "network"
 
     layers: tuple[Layer, ...]
     precision: Precision
@@ -88,19 +89,19 @@ class Network:
                     f"{inputs:,} inputs"
                 )
 
-    def scorer(self) -> Any:
+    def scorer(self) -> _core.Scorer:
         """Return the network as the core evaluates it."""
         layers = [
-            (_reals(one.weights), _reals(one.biases), one.activation, one.slope)
-            for one in self.layers
+            (_reals(layer.weights), _reals(layer.biases), layer.activation, layer.slope)
+            for layer in self.layers
         ]
         return _core.Network(layers, self.precision)
 
     def __str__(self) -> str:
         sizes = [self.num_inputs, *(layer.weights.shape[0] for layer in self.layers)]
         hidden = dict.fromkeys(layer.activation for layer in self.layers[:-1])
-        how = f" {', '.join(hidden)}" if hidden else ""
-        return f"network {'-'.join(map(str, sizes))}{how}, {self.precision}"
+        shape = f" {', '.join(hidden)}" if hidden else ""
+        return f"network {'-'.join(map(str, sizes))}{shape}, {self.precision}"
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,7 @@ class Trees:
     sum is divided by ``divide_by``.
     """
 
-    kind: ClassVar[str] = "trees"
+    kind: ClassVar[ModelKind] = "trees"
 
     num_inputs: int
     num_outputs: int
@@ -161,7 +162,7 @@ class Trees:
         if (first < 0).any() or (first.astype(np.int64) + count > len(self.values)).any():
             raise ValueError("a leaf has no values")
 
-    def scorer(self) -> Any:
+    def scorer(self) -> _core.Trees:
         """Return the ensemble as the core evaluates it."""
         return _core.Trees(
             num_inputs=self.num_inputs,
@@ -196,14 +197,14 @@ def _check_forest(
     if len(children) and (children.min() < 0 or children.max() >= nodes):
         raise ValueError("a node has a child that is not there")
     if len(children) != nodes or len(np.unique(children)) != nodes:
-        raise ValueError("the nodes are no trees: one is shared, cyclic or not reached")
+        raise ValueError("the nodes do not form trees: one is shared, cyclic or not reached")
     reached, layer = 0, roots
     while len(layer):
         reached += len(layer)
         inner = layer[~leaf[layer]]
         layer = np.concatenate([left[inner], right[inner]])
     if reached != nodes:
-        raise ValueError("the nodes are no trees: some go round in a circle")
+        raise ValueError("the nodes do not form trees: some go round in a circle")
 
 
 @dataclass(frozen=True)
@@ -215,7 +216,7 @@ class Rules:
     added to ``base`` in this order.
     """
 
-    kind: ClassVar[str] = "rules"
+    kind: ClassVar[ModelKind] = "rules"
 
     num_inputs: int
     num_outputs: int
@@ -234,14 +235,16 @@ class Rules:
             raise ValueError(f"an atom is about none of the {self.num_inputs:,} inputs")
         for number, (_, terms) in enumerate(self.rules):
             if any(not 0 <= term < len(self.atoms) + number for term, _ in terms):
-                raise ValueError(f"rule {number} has a term that is no atom and no earlier rule")
+                raise ValueError(
+                    f"rule {number} has a term that is neither an atom nor an earlier rule"
+                )
         for rule, output, _ in self.weights:
             if not (0 <= rule < len(self.rules) and 0 <= output < self.num_outputs):
                 raise ValueError("a weight is of a rule or for an output that is not there")
         _check_finite("weight", np.array([weight for *_, weight in self.weights]))
         _check_finite("base score", np.array(self.base))
 
-    def scorer(self) -> Any:
+    def scorer(self) -> object:
         """Return the rules as the core evaluates them."""
         return _core.Rules(
             self.num_inputs,
@@ -266,7 +269,7 @@ class Corrected:
     Both are fed the same inputs. Repair makes one of a network whose last layer alone will not do.
     """
 
-    kind: ClassVar[str] = "corrected"
+    kind: ClassVar[ModelKind] = "corrected"
 
     network: Network
     trees: Trees
@@ -293,7 +296,7 @@ class Corrected:
                     f"have {of_trees:,}"
                 )
 
-    def scorer(self) -> Any:
+    def scorer(self) -> _core.Corrected:
         """Return the sum as the core evaluates it."""
         return _core.Corrected(self.network.scorer(), self.trees.scorer())
 
@@ -311,9 +314,9 @@ def _check_finite(what: str, numbers: Reals) -> None:
         raise ValueError(f"a {what} is infinite or not a number")
 
 
-def _reals(numbers: Any) -> Reals:
+def _reals(numbers: object) -> Reals:
     return np.ascontiguousarray(numbers, dtype=np.float64)
 
 
-def _numbers(numbers: Any) -> Numbers:
+def _numbers(numbers: object) -> Numbers:
     return np.ascontiguousarray(numbers, dtype=np.int32)

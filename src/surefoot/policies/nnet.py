@@ -16,9 +16,10 @@ import numpy as np
 
 from surefoot.errors import InputError, quoted
 from surefoot.files import file_bytes
+from surefoot.policies.format import Format
 from surefoot.policies.interface import Input, Interface
 from surefoot.policies.loaded import Loaded, checked
-from surefoot.policies.models import Layer, Network, Reals
+from surefoot.policies.models import Layer, Model, Network, Reals
 
 COMMENT = "//"
 _Row = tuple[int, list[float]]
@@ -60,7 +61,7 @@ def _text(content: bytes) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise InputError("bad-nnet", "the file is no text") from None
+        raise InputError("bad-nnet", "the file is not text") from None
 
 
 def _rows(text: str) -> Iterator[_Row]:
@@ -83,14 +84,14 @@ def _number(cell: str, line: int) -> float:
         value = math.nan
     if not math.isfinite(value):
         cell = cell.strip()[:40]
-        raise InputError("bad-nnet", f"{quoted(cell)} is no finite number", place=str(line))
+        raise InputError("bad-nnet", f"{quoted(cell)} is not a finite number", place=str(line))
     return value
 
 
 def _next(rows: Iterator[_Row], what: str, count: int | None = None) -> _Row:
     row = next(rows, None)
     if row is None:
-        raise InputError("bad-nnet", f"the file ends where {what} should stand")
+        raise InputError("bad-nnet", f"the file ends where {what} should be")
     if count is not None and len(row[1]) != count:
         raise InputError(
             "bad-nnet",
@@ -138,13 +139,27 @@ def _interface(means: _Row, ranges: _Row) -> Interface | None:
         Input(mean=mean, scale=scale)
         for mean, scale in zip(means[1][:-1], ranges[1][:-1], strict=True)
     ]
-    if all(one == Input() for one in inputs):
+    if all(entry == Input() for entry in inputs):
         return None
     return Interface(tuple(inputs))
 
 
 def _numbers(rows: Iterator[_Row], what: str, count: int, width: int) -> Reals:
-    found = np.empty((count, width))
+    numbers = np.empty((count, width))
     for i in range(count):
-        found[i] = _next(rows, what, width)[1]
-    return found
+        numbers[i] = _next(rows, what, width)[1]
+    return numbers
+
+
+def _write_like(model: Model, source: Path) -> bytes:
+    """Return a ``.nnet`` file with another last layer: its lines come last, biases at the end."""
+    from surefoot.policies.like import last_layer
+
+    last = last_layer(model, read(source).model)
+    lines = [line for line in file_bytes(source).decode("utf-8-sig").splitlines() if line.strip()]
+    rows = [*last.weights.tolist(), *([bias] for bias in last.biases.tolist())]
+    lines[-len(rows) :] = [",".join(map(repr, row)) + "," for row in rows]
+    return ("\n".join(lines) + "\n").encode()
+
+
+FORMAT = Format("nnet", read, (".nnet",), write_like=_write_like)

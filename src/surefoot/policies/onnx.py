@@ -12,17 +12,22 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from surefoot.errors import InputError, Unsupported, printable, quoted
 from surefoot.files import file_bytes, parse_json
+from surefoot.policies.format import Format
 from surefoot.policies.interface import interface_from
 from surefoot.policies.libraries import library
 from surefoot.policies.loaded import Loaded, checked
 from surefoot.policies.models import Layer, Network, Reals
 from surefoot.policies.onnx_writer import METADATA
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    from onnx import GraphProto, ModelProto, NodeProto, TensorProto
 
 OPERATORS = (
     *("Gemm", "MatMul", "Add", "Relu", "Tanh", "Sigmoid", "LeakyRelu"),
@@ -50,26 +55,26 @@ def read(path: str | Path) -> Loaded:
     return checked(loaded, path)
 
 
-def _parsed(data: bytes) -> Any:
+def _parsed(data: bytes) -> ModelProto:
     onnx = library("onnx", extra="onnx", what="reading ONNX files")
     decode_error = import_module("google.protobuf.message").DecodeError
     try:
-        model = onnx.ModelProto.FromString(data)
+        model: ModelProto = onnx.ModelProto.FromString(data)
     except (decode_error, ValueError, RecursionError, RuntimeError):
-        raise _bad("the file is no ONNX model") from None
+        raise _bad("the file is not an ONNX model") from None
     if not model.graph.node:
-        raise _bad("the file is no ONNX model: its graph is empty")
+        raise _bad("the file is not an ONNX model: its graph is empty")
     if model.functions:
         raise Unsupported("onnx-functions", "the model defines operators of its own")
     return model
 
 
-def _with_metadata(loaded: Loaded, model: Any) -> Loaded:
+def _with_metadata(loaded: Loaded, model: ModelProto) -> Loaded:
     """Return what was loaded with the interface that a file of ours has inside."""
-    for one in model.metadata_props:
-        if one.key == METADATA:
-            said = interface_from(parse_json(one.value))
-            return replace(loaded, interface=said.interface, unfiltered=said.unfiltered)
+    for entry in model.metadata_props:
+        if entry.key == METADATA:
+            interface = interface_from(parse_json(entry.value))
+            return replace(loaded, interface=interface.interface, unfiltered=interface.unfiltered)
     return loaded
 
 
@@ -101,9 +106,9 @@ _Value = _Chain | np.ndarray
 
 @dataclass
 class _Reader:
-    graph: Any
+    graph: GraphProto
     max_numbers: int
-    values: dict[str, Any] = field(default_factory=dict)
+    values: dict[str, _Value] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     numbers: int = 0
     is_double: set[bool] = field(default_factory=set)
@@ -120,14 +125,14 @@ class _Reader:
         return self._result()
 
     def _define_input(self) -> None:
-        inputs = [one for one in self.graph.input if one.name not in self.values]
+        inputs = [entry for entry in self.graph.input if entry.name not in self.values]
         if len(inputs) != 1:
             raise Unsupported(
                 "onnx-inputs", f"the model has {len(inputs):,} inputs; one vector is read"
             )
         type = inputs[0].type.tensor_type.elem_type
         if type not in (_FLOAT, _DOUBLE):
-            raise Unsupported("onnx-input-type", "the input is no vector of floats or doubles")
+            raise Unsupported("onnx-input-type", "the input is not a vector of floats or doubles")
         self._define(inputs[0].name, _Chain(), "/graph/input")
 
     def _define(self, name: str, value: _Value, place: str) -> None:
@@ -141,18 +146,18 @@ class _Reader:
                 "onnx-outputs",
                 f"the model has {len(self.graph.output):,} outputs; one vector of scores is read",
             )
-        found = self.values.get(self.graph.output[0].name)
-        if not isinstance(found, _Chain) or not found.layers:
+        result = self.values.get(self.graph.output[0].name)
+        if not isinstance(result, _Chain) or not result.layers:
             raise _bad("the output is not computed from the input", "/graph/output/0")
         if len(self.is_double) > 1:
             raise Unsupported("onnx-mixed", "the model mixes floats and doubles")
         precision = "float64" if True in self.is_double else "float32"
-        network = Network(found.layers, precision)  # type: ignore[arg-type]
+        network = Network(result.layers, precision)  # type: ignore[arg-type]
         return Loaded(network, notes=tuple(self.notes))
 
     # -- operators ---------------------------------------------------------------------------
 
-    def _step(self, node: Any, place: str) -> None:
+    def _step(self, node: NodeProto, place: str) -> None:
         if node.domain not in ("", "ai.onnx") or node.op_type not in OPERATORS:
             name = printable(f"{node.domain}.{node.op_type}".strip("."))
             raise Unsupported(
@@ -166,7 +171,9 @@ class _Reader:
         inputs = [self._value(name, place) for name in node.input if name]
         if len(inputs) not in _INPUTS.get(node.op_type, (1,)):
             raise _bad(f"{node.op_type} has {len(inputs):,} inputs", place)
-        is_past_end = any(isinstance(one, _Chain) and one.is_final for one in inputs)
+        is_past_end = any(
+            isinstance(input_name, _Chain) and input_name.is_final for input_name in inputs
+        )
         if is_past_end and node.op_type not in ("Identity", "ArgMax"):
             raise Unsupported("onnx-operator", f"{node.op_type} after the end", place=place)
         step: Callable[..., _Value] = getattr(self, "_" + node.op_type.lower(), self._activation)
@@ -179,52 +186,57 @@ class _Reader:
     def _value(self, name: str, place: str) -> _Value:
         if name not in self.values:
             raise _bad(f"value {quoted(name)} is used before it is computed", place)
-        found: _Value = self.values[name]
-        return found
-
-    def _identity(self, node: Any, how: dict[str, Any], value: _Value) -> _Value:
+        value: _Value = self.values[name]
         return value
 
-    def _cast(self, node: Any, how: dict[str, Any], value: _Value) -> _Value:
+    def _identity(self, node: object, attributes: dict[str, object], value: _Value) -> _Value:
+        return value
+
+    def _cast(self, node: object, attributes: dict[str, object], value: _Value) -> _Value:
         is_at_input = isinstance(value, _Chain) and not value.layers
-        if not is_at_input or how.get("to") not in (_FLOAT, _DOUBLE):
+        if not is_at_input or attributes.get("to") not in (_FLOAT, _DOUBLE):
             raise Unsupported("onnx-operator", "Cast is read at the input only")
         return value
 
-    def _flatten(self, node: Any, how: dict[str, Any], value: _Value) -> _Value:
-        if how.get("axis", 1) != 1:
+    def _flatten(self, node: object, attributes: dict[str, object], value: _Value) -> _Value:
+        if attributes.get("axis", 1) != 1:
             raise Unsupported("onnx-operator", "Flatten is read with axis 1 only")
         return _chain(value)
 
-    def _constant(self, node: Any, how: dict[str, Any]) -> _Value:
-        if "value" not in how:
+    def _constant(self, node: object, attributes: dict[str, Any]) -> _Value:
+        if "value" not in attributes:
             raise Unsupported("onnx-operator", "Constant is read with a tensor only")
-        return self._array(how["value"])
+        return self._array(attributes["value"])
 
-    def _transpose(self, node: Any, how: dict[str, Any], value: _Value) -> _Value:
+    def _transpose(self, node: object, attributes: dict[str, object], value: _Value) -> _Value:
         array = _array_of(value)
-        if array.ndim != 2 or how.get("perm", [1, 0]) != [1, 0]:
+        if array.ndim != 2 or attributes.get("perm", [1, 0]) != [1, 0]:
             raise Unsupported("onnx-operator", "Transpose is read of matrices of weights only")
         return array.T
 
     def _gemm(
-        self, node: Any, how: dict[str, Any], a: _Value, b: _Value, c: _Value | None = None
+        self,
+        node: NodeProto,
+        attributes: dict[str, Any],
+        a: _Value,
+        b: _Value,
+        c: _Value | None = None,
     ) -> _Value:
         chain, weights = _chain(a), _matrix(b)
-        if how.get("transA", 0):
+        if attributes.get("transA", 0):
             raise Unsupported("onnx-operator", "Gemm with transA is not supported")
-        weights = weights if how.get("transB", 0) else weights.T
-        weights = _times(how.get("alpha", 1.0), weights)
+        weights = weights if attributes.get("transB", 0) else weights.T
+        weights = _times(attributes.get("alpha", 1.0), weights)
         if c is None:
             return self._longer(chain, weights, np.zeros(len(weights)), may_take_biases=True)
         biases = _spread(_array_of(c), len(weights))
-        return self._longer(chain, weights, _times(how.get("beta", 1.0), biases))
+        return self._longer(chain, weights, _times(attributes.get("beta", 1.0), biases))
 
-    def _matmul(self, node: Any, how: dict[str, Any], a: _Value, b: _Value) -> _Value:
+    def _matmul(self, node: object, attributes: dict[str, object], a: _Value, b: _Value) -> _Value:
         weights = _matrix(b).T
         return self._longer(_chain(a), weights, np.zeros(len(weights)), may_take_biases=True)
 
-    def _add(self, node: Any, how: dict[str, Any], a: _Value, b: _Value) -> _Value:
+    def _add(self, node: object, attributes: dict[str, object], a: _Value, b: _Value) -> _Value:
         chain, other = (a, b) if isinstance(a, _Chain) else (b, a)
         chain, array = _chain(chain), _array_of(other)
         if not chain.layers:
@@ -235,29 +247,29 @@ class _Reader:
             return _Chain((*chain.layers[:-1], last))
         return self._longer(chain, self._unit(len(biases)), biases)
 
-    def _activation(self, node: Any, how: dict[str, Any], value: _Value) -> _Value:
+    def _activation(self, node: NodeProto, attributes: dict[str, Any], value: _Value) -> _Value:
         chain = _chain(value)
         if not chain.layers:
             raise Unsupported("onnx-operator", f"{node.op_type} at the input is not supported")
         if not chain.is_open:
             size = len(chain.layers[-1].biases)
             chain = self._longer(chain, self._unit(size), np.zeros(size))
-        slope = float(how.get("alpha", 0.01)) if node.op_type == "LeakyRelu" else 0.01
+        slope = float(attributes.get("alpha", 0.01)) if node.op_type == "LeakyRelu" else 0.01
         return chain.activated(_ACTIVATIONS[node.op_type], slope)
 
-    def _softmax(self, node: Any, how: dict[str, Any], value: _Value) -> _Value:
-        if how.get("axis", -1) not in (-1, 1):
+    def _softmax(self, node: NodeProto, attributes: dict[str, object], value: _Value) -> _Value:
+        if attributes.get("axis", -1) not in (-1, 1):
             raise Unsupported("onnx-operator", f"{node.op_type} along another axis")
         return self._dropped(node, value)
 
     _logsoftmax = _softmax
 
-    def _argmax(self, node: Any, how: dict[str, Any], value: _Value) -> _Value:
-        if how.get("axis", 0) not in (-1, 1) or how.get("select_last_index", 0):
+    def _argmax(self, node: NodeProto, attributes: dict[str, object], value: _Value) -> _Value:
+        if attributes.get("axis", 0) not in (-1, 1) or attributes.get("select_last_index", 0):
             raise Unsupported("onnx-operator", "ArgMax is read along axis 1, first index only")
         return self._dropped(node, value)
 
-    def _dropped(self, node: Any, value: _Value) -> _Chain:
+    def _dropped(self, node: NodeProto, value: _Value) -> _Chain:
         """Return the chain without an operator that does not change which output is the best."""
         chain = _chain(value)
         if not chain.layers:
@@ -289,7 +301,7 @@ class _Reader:
         if self.numbers > self.max_numbers:
             raise Unsupported("onnx-too-large", "the layers have more numbers than the file")
 
-    def _array(self, tensor: Any) -> Reals:
+    def _array(self, tensor: TensorProto) -> Reals:
         """Return the numbers of a tensor, if they are where the file says."""
         name = printable(tensor.name) or "a constant"
         if tensor.data_location == _EXTERNAL or tensor.external_data:
@@ -314,7 +326,7 @@ class _Reader:
         return made
 
 
-def _numbers_of(tensor: Any, is_double: bool) -> Any:
+def _numbers_of(tensor: TensorProto, is_double: bool) -> npt.NDArray[np.floating]:
     type = np.dtype("<f8" if is_double else "<f4")
     if not tensor.HasField("raw_data"):
         return np.array(tensor.double_data if is_double else tensor.float_data, dtype=type)
@@ -323,20 +335,20 @@ def _numbers_of(tensor: Any, is_double: bool) -> Any:
     return np.frombuffer(tensor.raw_data, type)
 
 
-def _attributes(node: Any, place: str) -> dict[str, Any]:
+def _attributes(node: NodeProto, place: str) -> dict[str, object]:
     """Return the attributes of a node that are numbers, lists of these, or tensors."""
-    found: dict[str, Any] = {}
-    for one in node.attribute:
+    attributes: dict[str, object] = {}
+    for entry in node.attribute:
         kinds = {1: "f", 2: "i", 4: "t", 6: "floats", 7: "ints"}
-        if one.type not in kinds or one.ref_attr_name:
+        if entry.type not in kinds or entry.ref_attr_name:
             raise Unsupported(
                 "onnx-operator",
-                f"{node.op_type} with attribute {quoted(one.name)} is not supported",
+                f"{node.op_type} with attribute {quoted(entry.name)} is not supported",
                 place=place,
             )
-        value = getattr(one, kinds[one.type])
-        found[one.name] = list(value) if kinds[one.type].endswith("s") else value
-    return found
+        value = getattr(entry, kinds[entry.type])
+        attributes[entry.name] = list(value) if kinds[entry.type].endswith("s") else value
+    return attributes
 
 
 def _chain(value: _Value) -> _Chain:
@@ -347,7 +359,7 @@ def _chain(value: _Value) -> _Chain:
 
 def _array_of(value: _Value) -> Reals:
     if isinstance(value, _Chain):
-        raise Unsupported("onnx-operator", "the model is no chain of layers")
+        raise Unsupported("onnx-operator", "the model is not a chain of layers")
     return value
 
 
@@ -368,3 +380,6 @@ def _spread(array: Reals, size: int) -> Reals:
         raise _bad(f"biases have the shape {array.shape}, for {size:,} outputs")
     spread: Reals = np.broadcast_to(array.reshape(-1), (size,)).copy()
     return spread
+
+
+FORMAT = Format("onnx", read, (".onnx",), is_whole=True)

@@ -28,7 +28,7 @@ def onnx_library() -> Any:
     return library("onnx", extra="onnx", what="writing ONNX files")
 
 
-def to_bytes(network: Network, interface: Mapping[str, Any]) -> bytes:
+def to_bytes(network: Network, interface: Mapping[str, object]) -> bytes:
     """Return the ONNX file of a network: one input, a row for each state, and one output.
 
     ``interface`` is what an interface file says, without the name of a file.
@@ -52,15 +52,15 @@ def _parts(layer: Layer, names: list[str]) -> list[tuple[Reals, str]]:
     return list(zip((layer.weights, layer.biases), names, strict=True))
 
 
-def _tensor(onnx: Any, network: Network, array: Reals, name: str) -> Any:
+def _tensor(onnx: Any, network: Network, array: Reals, name: str) -> object:
     with np.errstate(over="ignore"):
         rounded = np.ascontiguousarray(array).astype(network.precision)
     if not np.isfinite(rounded).all():
-        raise InputError("bad-policy", f"a number of the network is no {network.precision}")
+        raise InputError("bad-policy", f"a number of the network is not a {network.precision}")
     return onnx.numpy_helper.from_array(rounded, name)
 
 
-def _activation(onnx: Any, network: Network, layer: Layer, given: str, value: str) -> Any:
+def _activation(onnx: Any, network: Network, layer: Layer, given: str, value: str) -> object:
     if layer.activation != "leaky_relu":
         return onnx.helper.make_node(OPERATORS[layer.activation], [given], [value])
     if network.precision == "float64" and float(np.float32(layer.slope)) != layer.slope:
@@ -75,9 +75,9 @@ def _activation(onnx: Any, network: Network, layer: Layer, given: str, value: st
 def _model(
     onnx: Any,
     network: Network,
-    nodes: list[Any],
-    numbers: list[Any],
-    interface: Mapping[str, Any],
+    nodes: list[object],
+    numbers: list[object],
+    interface: Mapping[str, object],
 ) -> bytes:
     is_double = network.precision == "float64"
     type = onnx.TensorProto.DOUBLE if is_double else onnx.TensorProto.FLOAT

@@ -9,10 +9,12 @@ scale)``, which agrees to rounding, as their sums do.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from surefoot.errors import InputError, Unsupported, printable
 from surefoot.policies.interface import Input, Interface
@@ -24,7 +26,7 @@ HINT = "fit the estimator alone, on the values of states as they are, or give it
 HINT += "surefoot.batched(pipeline.predict_proba)"
 
 
-def is_pipeline(thing: Any) -> bool:
+def is_pipeline(thing: object) -> bool:
     """Return whether an object is a Pipeline of scikit-learn."""
     return any(
         each.__name__ == "Pipeline" and each.__module__.startswith("sklearn.")
@@ -50,7 +52,7 @@ def loaded_of(pipeline: Any) -> Loaded:
     return scaled(loaded, before[0])
 
 
-def _scaler_kind(step: Any) -> str:
+def _scaler_kind(step: object) -> str:
     name = type(step).__name__
     if name not in SCALERS or not type(step).__module__.startswith("sklearn."):
         raise _unsupported(f"pipelines with a {printable(name)}")
@@ -63,7 +65,7 @@ def _unsupported(what: str) -> Unsupported:
     return Unsupported("trees-unsupported", f"{what} are not supported", hint=HINT)
 
 
-def _numbers(given: Any, default: float, count: int) -> Reals:
+def _numbers(given: object, default: float, count: int) -> Reals:
     numbers = np.full(count, default) if given is None else np.asarray(given, dtype=np.float64)
     if numbers.shape != (count,) or not np.isfinite(numbers).all():
         raise InputError("bad-policy", "the scaler has other or no numbers for the inputs")
@@ -110,19 +112,20 @@ def _moved(
     features, wanted = trees.features[inner], trees.thresholds[inner]
     rounded = np.float32 if trees.input_precision == "float32" else np.float64
 
-    def is_left(inputs: Reals) -> Any:
+    def is_left(inputs: Reals) -> npt.NDArray[np.bool_]:
         with np.errstate(over="ignore"):
             scaled = inputs * scales[features] + offsets[features]
             if limits is not None:
                 scaled = scaled.clip(*limits)
-            return scaled.astype(rounded).astype(np.float64) < wanted
+            left: npt.NDArray[np.bool_] = scaled.astype(rounded).astype(np.float64) < wanted
+            return left
 
     thresholds = trees.thresholds.copy()
     thresholds[inner] = _least_right(is_left, len(wanted))
     return replace(trees, thresholds=thresholds, input_precision="float64")
 
 
-def _least_right(is_left: Any, count: int) -> Reals:
+def _least_right(is_left: Callable[[Reals], npt.NDArray[np.bool_]], count: int) -> Reals:
     """Return the least double each for which ``is_left`` is false; the largest if it never is.
 
     It is true up to somewhere. The search halves what is left of all doubles, in their order.
@@ -137,7 +140,7 @@ def _least_right(is_left: Any, count: int) -> Reals:
     return _doubles(low)
 
 
-def _doubles(places: Any) -> Reals:
+def _doubles(places: npt.NDArray[np.int64]) -> Reals:
     """Return the doubles at places in their order, which are counted from 0.0."""
     bits = np.where(places < 0, np.int64(-(2**63)) - places, places)
     return np.ascontiguousarray(bits, dtype=np.int64).view(np.float64)

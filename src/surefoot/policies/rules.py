@@ -16,6 +16,7 @@ from typing import Any
 
 from surefoot.errors import InputError, quoted, shown
 from surefoot.files import read_json
+from surefoot.policies.format import JSON, Format
 from surefoot.policies.loaded import Loaded
 from surefoot.policies.models import Rules
 from surefoot.policies.trees.reading import MAX_INPUTS, errors_in
@@ -34,7 +35,7 @@ def read(path: str | Path) -> Loaded:
         return Loaded(_rules_of(read_json(path)), at_least=True)
 
 
-def _rules_of(content: Any) -> Rules:
+def _rules_of(content: object) -> Rules:
     atoms = _atoms(_part(content, "atoms", list, ""))
     bodies = {name: _body(name, body) for name, body in _part(content, "rules", dict, "").items()}
     order = _order(bodies, atoms)
@@ -62,24 +63,24 @@ def _bad(message: str, place: str) -> InputError:
     return InputError("bad-rules", message, place=place)
 
 
-def _part(content: Any, key: str, kind: type, place: str) -> Any:
+def _part(content: object, key: str, kind: type, place: str) -> Any:
     if not isinstance(content, dict) or key not in content:
         raise _bad(f"{quoted(key)} is missing", place or "/")
     if not isinstance(content[key], kind):
-        raise _bad(f"this is no {'list' if kind is list else 'object'}", f"{place}/{key}")
+        raise _bad(f"this is not {'a list' if kind is list else 'an object'}", f"{place}/{key}")
     return content[key]
 
 
 # -- atoms and rules -------------------------------------------------------------------------
 
 
-def _atoms(names: list[Any]) -> dict[str, int]:
+def _atoms(names: list[object]) -> dict[str, int]:
     """Return the number of each atom."""
     atoms: dict[str, int] = {}
     for number, name in enumerate(names):
         place = f"/atoms/{number}"
         if not isinstance(name, str) or not _ATOM.fullmatch(name):
-            raise _bad(f"{shown(name)} is no atom like 3_14", place)
+            raise _bad(f"{shown(name)} is not an atom like 3_14", place)
         if _split_atom(name)[0] >= MAX_INPUTS:
             raise _bad(f"atom {quoted(name)} is about input {MAX_INPUTS:,} or later", place)
         if name in atoms:
@@ -93,10 +94,10 @@ def _split_atom(name: str) -> tuple[int, int]:
     return int(number), int(value)
 
 
-def _body(name: str, body: Any) -> Body:
+def _body(name: str, body: object) -> Body:
     place = f"/rules/{name}"
     if not _RULE.fullmatch(name):
-        raise _bad(f"{quoted(name)} is no rule like L1_3", place)
+        raise _bad(f"{quoted(name)} is not a rule like L1_3", place)
     if not isinstance(body, dict) or len(body) != 1 or next(iter(body)) not in ("AND", "OR"):
         raise _bad("a rule is one AND or one OR", place)
     kind, terms = next(iter(body.items()))
@@ -105,7 +106,7 @@ def _body(name: str, body: Any) -> Body:
     return kind == "AND", [_term(term, place) for term in terms]
 
 
-def _term(term: Any, place: str) -> tuple[str, bool]:
+def _term(term: object, place: str) -> tuple[str, bool]:
     """Return the atom or rule that a term is about, and whether it is negated."""
     negated = False
     while isinstance(term, dict):
@@ -116,7 +117,7 @@ def _term(term: Any, place: str) -> tuple[str, bool]:
         else:
             raise _bad("a term is a name, a NOT or a ref", place)
     if not isinstance(term, str):
-        raise _bad(f"{shown(term)} is no term", place)
+        raise _bad(f"{shown(term)} is not a term", place)
     return term, negated
 
 
@@ -141,7 +142,7 @@ def _order(bodies: dict[str, Body], atoms: dict[str, int]) -> list[str]:
             open_rules.add(name)
             for term in needed:
                 if term not in bodies:
-                    message = f"{quoted(term)} is no atom and no rule"
+                    message = f"{quoted(term)} is neither an atom nor a rule"
                     raise _bad(message, f"/rules/{name}")
             waiting.extend(dict.fromkeys(reversed(needed)))
     return list(done)
@@ -150,19 +151,19 @@ def _order(bodies: dict[str, Body], atoms: dict[str, int]) -> list[str]:
 # -- classes ---------------------------------------------------------------------------------
 
 
-def _bias(biases: dict[str, Any]) -> tuple[float, ...]:
+def _bias(biases: dict[str, object]) -> tuple[float, ...]:
     """Return the biases of all classes; those must be numbered from 0 on."""
-    found = {
+    numbers = {
         _class_number(name, "/linear/bias"): _real(value, f"/linear/bias/{name}")
         for name, value in biases.items()
     }
-    if sorted(found) != list(range(len(found))) or not found:
+    if sorted(numbers) != list(range(len(numbers))) or not numbers:
         raise _bad("the classes are not class_0, class_1 and so on", "/linear/bias")
-    return tuple(found[number] for number in range(len(found)))
+    return tuple(numbers[number] for number in range(len(numbers)))
 
 
 def _weights(
-    classes: dict[str, Any], order: list[str], num_outputs: int
+    classes: dict[str, object], order: list[str], num_outputs: int
 ) -> tuple[tuple[int, int, float], ...]:
     """Return (rule, class, weight) for the rules of the last layer."""
     numbers = {name: number for number, name in enumerate(order)}
@@ -173,10 +174,10 @@ def _weights(
         place = f"/linear/weights/{name}"
         output = _class_number(name, place)
         if output >= num_outputs or not isinstance(row, dict):
-            raise _bad("this is no class with a bias, or has no weights", place)
+            raise _bad("this is not a class with a bias, or has no weights", place)
         for rule, weight in row.items():
             if rule not in numbers:
-                raise _bad(f"{quoted(rule)} is no rule", place)
+                raise _bad(f"{quoted(rule)} is not a rule", place)
             value = _real(weight, f"{place}/{rule}")
             if layers[rule] == last:
                 weights.append((numbers[rule], output, value))
@@ -184,16 +185,19 @@ def _weights(
 
 
 def _class_number(name: str, place: str) -> int:
-    found = _CLASS.fullmatch(name)
-    if found is None:
-        raise _bad(f"{quoted(name)} is no class like class_0", place)
-    return int(found.group(1))
+    match = _CLASS.fullmatch(name)
+    if match is None:
+        raise _bad(f"{quoted(name)} is not a class like class_0", place)
+    return int(match.group(1))
 
 
-def _real(value: Any, place: str) -> float:
+def _real(value: object, place: str) -> float:
     if not isinstance(value, int | float) or isinstance(value, bool):
-        raise _bad(f"{shown(value)} is no number", place)
+        raise _bad(f"{shown(value)} is not a number", place)
     try:
         return float(value)
     except OverflowError:
         raise _bad("a number is too large", place) from None
+
+
+FORMAT = Format("rules", read, (JSON,), members=frozenset({"atoms", "rules", "linear"}))

@@ -22,6 +22,7 @@ import numpy as np
 
 from surefoot.errors import InputError, Unsupported, nearest_hint, quoted, shown
 from surefoot.files import file_bytes, parse_json
+from surefoot.policies.format import Format, Looks
 from surefoot.policies.interface import KEY, Interface, interface_from
 from surefoot.policies.loaded import Loaded, checked
 from surefoot.policies.models import (
@@ -65,35 +66,35 @@ class Content:
 
     def reals(self, name: str, place: str) -> Reals:
         """Return the numbers of a tensor as doubles."""
-        found = self._found(name, place, types=SIZES)
-        begin, count = self.start + found.begin, math.prod(found.shape)
-        if found.type == "BF16":
+        tensor = self._tensor_named(name, place, types=SIZES)
+        begin, count = self.start + tensor.begin, math.prod(tensor.shape)
+        if tensor.type == "BF16":
             upper = np.frombuffer(self.data, "<u2", count, begin).astype(np.uint32)
             flat = (upper << 16).view(np.float32)
         else:
-            flat = np.frombuffer(self.data, _TYPES[found.type], count, begin)
-        return flat.astype(np.float64).reshape(found.shape)
+            flat = np.frombuffer(self.data, _TYPES[tensor.type], count, begin)
+        return flat.astype(np.float64).reshape(tensor.shape)
 
     def whole(self, name: str, place: str) -> Numbers:
         """Return the numbers of a tensor of whole numbers."""
-        found = self._found(name, place, types=("I32",))
-        begin, count = self.start + found.begin, math.prod(found.shape)
+        tensor = self._tensor_named(name, place, types=("I32",))
+        begin, count = self.start + tensor.begin, math.prod(tensor.shape)
         numbers = np.frombuffer(self.data, "<i4", count, begin)
-        return numbers.astype(np.int32).reshape(found.shape)
+        return numbers.astype(np.int32).reshape(tensor.shape)
 
-    def _found(self, name: str, place: str, *, types: Iterable[str]) -> Tensor:
-        found = self.tensors.get(name)
-        if found is None:
+    def _tensor_named(self, name: str, place: str, *, types: Iterable[str]) -> Tensor:
+        tensor = self.tensors.get(name)
+        if tensor is None:
             hint = nearest_hint(name, self.tensors)
             raise _bad(f"there is no tensor {quoted(name)}", place, hint=hint)
-        if found.type not in types:
+        if tensor.type not in types:
             raise Unsupported(
                 "policy-number-type",
-                f"tensor {quoted(name)} has numbers of type {found.type}",
+                f"tensor {quoted(name)} has numbers of type {tensor.type}",
                 place=place,
                 hint=f"types are {', '.join(types)}",
             )
-        return found
+        return tensor
 
 
 # -- reading ---------------------------------------------------------------------------------
@@ -118,7 +119,7 @@ def content_of(data: bytes) -> Content:
         raise _bad("the file is too short for a safetensors file")
     (length,) = struct.unpack("<Q", data[:8])
     if length > min(MAX_HEADER, len(data) - 8) and data[8:9] != b"{":
-        raise _bad("this is no safetensors file")
+        raise _bad("this is not a safetensors file")
     if length > MAX_HEADER:
         raise _bad(f"the header claims {length:,} bytes, at most {MAX_HEADER:,} are read")
     if length > len(data) - 8:
@@ -126,31 +127,31 @@ def content_of(data: bytes) -> Content:
     header = _header(data[8 : 8 + length])
     metadata = header.pop("__metadata__", {})
     if not isinstance(metadata, dict) or not all(isinstance(v, str) for v in metadata.values()):
-        raise _bad("the metadata are no texts", "/__metadata__")
-    tensors = {name: _tensor(name, said) for name, said in header.items()}
+        raise _bad("the metadata is not text", "/__metadata__")
+    tensors = {name: _tensor(name, entry) for name, entry in header.items()}
     _check_places(tensors, len(data) - 8 - length)
     return Content(data, 8 + length, tensors, metadata)
 
 
-def _header(text: bytes) -> dict[str, Any]:
+def _header(text: bytes) -> dict[str, object]:
     try:
         header = parse_json(text.decode("utf-8"))
     except UnicodeDecodeError:
-        raise _bad("the header is no UTF-8 text") from None
+        raise _bad("the header is not UTF-8 text") from None
     except InputError as error:
-        raise _bad(f"the header is no JSON: {error.message}") from None
+        raise _bad(f"the header is not JSON: {error.message}") from None
     if not isinstance(header, dict):
-        raise _bad("the header is no JSON object")
+        raise _bad("the header is not a JSON object")
     return header
 
 
-def _tensor(name: str, said: Any) -> Tensor:
+def _tensor(name: str, entry: object) -> Tensor:
     place = f"/{name}"
-    if not isinstance(said, dict) or set(said) != {"dtype", "shape", "data_offsets"}:
-        raise _bad(f"{quoted(name)} is no tensor", place)
-    type, shape, offsets = said["dtype"], said["shape"], said["data_offsets"]
+    if not isinstance(entry, dict) or set(entry) != {"dtype", "shape", "data_offsets"}:
+        raise _bad(f"{quoted(name)} is not a tensor", place)
+    type, shape, offsets = entry["dtype"], entry["shape"], entry["data_offsets"]
     if not _are_counts(shape) or not _are_counts(offsets) or len(offsets) != 2:
-        raise _bad(f"shape or place of tensor {quoted(name)} are no whole numbers", place)
+        raise _bad(f"shape or place of tensor {quoted(name)} are not whole numbers", place)
     if len(shape) > MAX_DIMENSIONS:
         raise _bad(f"tensor {quoted(name)} has {len(shape):,} dimensions", place)
     size = (SIZES | _OTHER_SIZES).get(type) if isinstance(type, str) else None
@@ -162,9 +163,9 @@ def _tensor(name: str, said: Any) -> Tensor:
     return Tensor(type, tuple(shape), *offsets)
 
 
-def _are_counts(given: Any) -> bool:
+def _are_counts(given: object) -> bool:
     return isinstance(given, list) and all(
-        isinstance(one, int) and not isinstance(one, bool) and 0 <= one < 2**48 for one in given
+        isinstance(size, int) and not isinstance(size, bool) and 0 <= size < 2**48 for size in given
     )
 
 
@@ -190,17 +191,17 @@ def _loaded(content: Content, activation: str | None) -> Loaded:
     if text is None:
         return _numbered(content, activation or "relu", is_said=activation is not None)
     try:
-        said = parse_json(text)
+        description = parse_json(text)
     except InputError as error:
-        raise _bad(f"the description is no JSON: {error.message}", "/__metadata__") from None
-    if not isinstance(said, dict) or not isinstance(said.get("layers"), list):
+        raise _bad(f"the description is not JSON: {error.message}", "/__metadata__") from None
+    if not isinstance(description, dict) or not isinstance(description.get("layers"), list):
         raise _bad("the description lists no layers", "/__metadata__/surefoot")
     if activation is not None:
-        raise InputError("bad-option", "this file says its activations itself")
-    return _described(content, said)
+        raise InputError("bad-option", "this file names its activations itself")
+    return _described(content, description)
 
 
-def check_activation(name: Any, place: str | None = None) -> str:
+def check_activation(name: object, place: str | None = None) -> str:
     """Return the name of an activation. Raises InputError if there is none of that name."""
     if name not in ACTIVATIONS:
         hint = nearest_hint(str(name), ACTIVATIONS) or f"there are {', '.join(ACTIVATIONS)}"
@@ -212,31 +213,33 @@ def check_activation(name: Any, place: str | None = None) -> str:
 # -- files that say what they are ------------------------------------------------------------
 
 
-def _described(content: Content, said: dict[str, Any]) -> Loaded:
+def _described(content: Content, description: dict[str, Any]) -> Loaded:
     at = "/__metadata__/surefoot"
-    layers = [_layer(content, one, f"{at}/layers/{i}") for i, one in enumerate(said["layers"])]
-    precision = said.get("precision")
+    layers = [
+        _layer(content, layer, f"{at}/layers/{i}") for i, layer in enumerate(description["layers"])
+    ]
+    precision = description.get("precision")
     if precision not in ("float32", "float64"):
         raise _bad(f"there is no precision {shown(precision)}", f"{at}/precision")
     not_interface = ("layers", "precision", "trees", "notes")
-    rest = {key: said[key] for key in said if key not in not_interface}
+    rest = {key: description[key] for key in description if key not in not_interface}
     described = interface_from({KEY: 1, **rest})
     interface = described.interface if described.interface != Interface() else None
-    notes = tuple(map(str, said.get("notes") or ()))[:20]
+    notes = tuple(map(str, description.get("notes") or ()))[:20]
     network = Network(tuple(layers), precision)
-    if "trees" not in said:
+    if "trees" not in description:
         return Loaded(network, interface, described.unfiltered, notes=notes)
-    model = Corrected(network, _trees(content, said["trees"], f"{at}/trees"))
+    model = Corrected(network, _trees(content, description["trees"], f"{at}/trees"))
     return Loaded(model, interface, described.unfiltered, notes=notes)
 
 
-def _trees(content: Content, said: Any, place: str) -> Trees:
+def _trees(content: Content, description: object, place: str) -> Trees:
     """Return the trees that correct a network, checked as those in a file of trees are."""
     from surefoot.policies.trees import own
 
-    if not isinstance(said, dict):
+    if not isinstance(description, dict):
         raise _bad("the trees are not described", place)
-    parts = dict(said)
+    parts = dict(description)
     for name in (*own.WHOLE, *own.REAL):
         tensor = parts.get(name)
         if not isinstance(tensor, str):
@@ -244,7 +247,7 @@ def _trees(content: Content, said: Any, place: str) -> Trees:
         is_whole = name in own.WHOLE
         parts[name] = (content.whole if is_whole else content.reals)(tensor, f"{place}/{name}")
         if parts[name].ndim != 1:
-            raise _bad(f"tensor {quoted(tensor)} is no list of numbers", f"{place}/{name}")
+            raise _bad(f"tensor {quoted(tensor)} is not a list of numbers", f"{place}/{name}")
     try:
         return own.trees_of(parts)
     except InputError as error:
@@ -254,15 +257,15 @@ def _trees(content: Content, said: Any, place: str) -> Trees:
         raise _bad(str(error), place) from None
 
 
-def _layer(content: Content, said: Any, place: str) -> Layer:
-    if not isinstance(said, dict) or not isinstance(said.get("weights"), str):
+def _layer(content: Content, description: object, place: str) -> Layer:
+    if not isinstance(description, dict) or not isinstance(description.get("weights"), str):
         raise _bad("the layer names no weights", place)
-    weights = content.reals(said["weights"], place)
-    biases = said.get("biases")
+    weights = content.reals(description["weights"], place)
+    biases = description.get("biases")
     if not isinstance(biases, str | None):
-        raise _bad("the biases are no name of a tensor", place)
-    activation = check_activation(said.get("activation"), f"{place}/activation")
-    slope = said.get("slope", 0.01)
+        raise _bad("the biases do not name a tensor", place)
+    activation = check_activation(description.get("activation"), f"{place}/activation")
+    slope = description.get("slope", 0.01)
     if isinstance(slope, bool) or not isinstance(slope, int | float):
         raise _bad(f"the slope is {shown(slope)}", f"{place}/slope")
     numbers = content.reals(biases, place) if biases is not None else _zeros(weights)
@@ -294,7 +297,7 @@ def numbered_layers(arrays: Mapping[str, Reals], activation: str) -> tuple[Layer
 
     ``activation`` is that of all but the last. Raises InputError for other tensors.
     """
-    found: dict[int, dict[str, Reals]] = {}
+    layers: dict[int, dict[str, Reals]] = {}
     prefixes = set()
     for name, array in arrays.items():
         match = _NUMBERED.fullmatch(name)
@@ -304,20 +307,20 @@ def numbered_layers(arrays: Mapping[str, Reals], activation: str) -> tuple[Layer
                 hint="a file without a description holds the tensors of a torch.nn.Sequential",
             )
         prefixes.add(match[1])
-        found.setdefault(int(match[2]), {})[match[3]] = array
+        layers.setdefault(int(match[2]), {})[match[3]] = array
     if len(prefixes) != 1:
         some = ", ".join(quoted(prefix) for prefix in sorted(prefixes)[:3])
         raise _bad(f"the tensors are not of one network: {some}" if some else "it has no tensors")
-    return _layers(found, activation)
+    return _layers(layers, activation)
 
 
-def _layers(found: dict[int, dict[str, Reals]], activation: str) -> tuple[Layer, ...]:
-    last = max(found)
+def _layers(tensors: dict[int, dict[str, Reals]], activation: str) -> tuple[Layer, ...]:
+    last = max(tensors)
     layers = []
-    for number, parts in sorted(found.items()):
+    for number, parts in sorted(tensors.items()):
         weights = parts.get("weight")
         if weights is None or weights.ndim != 2:
-            raise Unsupported("policy-layer", f"layer {number} is no linear layer")
+            raise Unsupported("policy-layer", f"layer {number} is not a linear layer")
         biases = parts.get("bias", np.zeros(weights.shape[0]))
         layers.append(Layer(weights, biases, "linear" if number == last else activation))
     return tuple(layers)
@@ -336,16 +339,16 @@ def to_bytes(
     """Return the safetensors file of a network, maybe with trees, with its description."""
     network = model.network if isinstance(model, Corrected) else model
     tensors = _network_tensors(network)
-    said = _description(network, interface, unfiltered, notes)
+    description = _description(network, interface, unfiltered, notes)
     if isinstance(model, Corrected):  # doubles come first: all stand at multiples of their size
-        more, said["trees"] = _tree_tensors(model.trees)
+        more, description["trees"] = _tree_tensors(model.trees)
         tensors = dict(sorted((tensors | more).items(), key=lambda item: item[1][0] != "F64"))
-    return _file(tensors, said)
+    return _file(tensors, description)
 
 
-def _file(tensors: Mapping[str, tuple[str, Any]], said: Mapping[str, Any]) -> bytes:
+def _file(tensors: Mapping[str, tuple[str, Any]], description: Mapping[str, object]) -> bytes:
     """Return the file of tensors (type and numbers of each) and a description."""
-    header: dict[str, Any] = {}
+    header: dict[str, object] = {}
     pieces: list[bytes] = []
     end = 0
     for name, (type, array) in tensors.items():
@@ -353,7 +356,7 @@ def _file(tensors: Mapping[str, tuple[str, Any]], said: Mapping[str, Any]) -> by
         begin, end = end, end + len(pieces[-1])
         offsets = [begin, end]
         header[name] = {"dtype": type, "shape": list(array.shape), "data_offsets": offsets}
-    header["__metadata__"] = {"surefoot": json.dumps(said)}
+    header["__metadata__"] = {"surefoot": json.dumps(description)}
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
     if len(text) > MAX_HEADER:
@@ -361,7 +364,7 @@ def _file(tensors: Mapping[str, tuple[str, Any]], said: Mapping[str, Any]) -> by
     return struct.pack("<Q", len(text)) + text + b"".join(pieces)
 
 
-def _network_tensors(network: Network) -> dict[str, tuple[str, Any]]:
+def _network_tensors(network: Network) -> dict[str, tuple[str, object]]:
     type = _written_type(network)
     return {
         f"{number}.{part}": (type, array)
@@ -370,17 +373,17 @@ def _network_tensors(network: Network) -> dict[str, tuple[str, Any]]:
     }
 
 
-def _tree_tensors(trees: Trees) -> tuple[dict[str, tuple[str, Any]], dict[str, Any]]:
+def _tree_tensors(trees: Trees) -> tuple[dict[str, tuple[str, object]], dict[str, object]]:
     """Return the arrays of trees by name, and the description that names them."""
     from surefoot.policies.trees import own
 
-    said: dict[str, Any] = {own.KEY: own.VERSION}
-    said |= {name: getattr(trees, name) for name in own.FIELDS}
-    tensors: dict[str, tuple[str, Any]] = {}
+    description: dict[str, object] = {own.KEY: own.VERSION}
+    description |= {name: getattr(trees, name) for name in own.FIELDS}
+    tensors: dict[str, tuple[str, object]] = {}
     for name in (*own.WHOLE, *own.REAL):
-        tensors[f"trees.{name}"] = ("F64" if name in own.REAL else "I32", said[name])
-        said[name] = f"trees.{name}"
-    return tensors, said
+        tensors[f"trees.{name}"] = ("F64" if name in own.REAL else "I32", description[name])
+        description[name] = f"trees.{name}"
+    return tensors, description
 
 
 def _written_type(network: Network) -> str:
@@ -393,14 +396,14 @@ def _written_type(network: Network) -> str:
 
 def _description(
     network: Network, interface: Interface | None, unfiltered: bool | None, notes: Iterable[str]
-) -> dict[str, Any]:
+) -> dict[str, object]:
     layers = []
     for number, layer in enumerate(network.layers):
-        said: dict[str, Any] = {"weights": f"{number}.weight", "biases": f"{number}.bias"}
-        said["activation"] = layer.activation
+        entry: dict[str, object] = {"weights": f"{number}.weight", "biases": f"{number}.bias"}
+        entry["activation"] = layer.activation
         if layer.activation == "leaky_relu":
-            said["slope"] = layer.slope
-        layers.append(said)
+            entry["slope"] = layer.slope
+        layers.append(entry)
     whole = {**(interface or Interface()).to_dict(), "layers": layers}
     whole["precision"] = network.precision
     if unfiltered is not None:
@@ -408,3 +411,17 @@ def _description(
     if listed := list(notes):
         whole["notes"] = listed
     return whole
+
+
+FORMAT = Format(
+    "safetensors",
+    read,
+    (".safetensors",),
+    looks=Looks(
+        begins=re.compile(rb".{5}\0\0\0\{", re.DOTALL),
+        words="a safetensors file",
+        suffix=".safetensors",
+    ),
+    is_whole=True,
+    takes_activation=True,
+)

@@ -8,7 +8,7 @@ Elsewhere it decides as the policy below it. A shield's file is one JSON object:
 * ``task``: name, sha256
 * ``decisions``: ``{"state": {...}, "action": "..."}`` each
 
-Reading one runs no code, and the policy below is no shield itself.
+Reading one runs no code, and the policy below is not a shield itself.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ import ast
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from surefoot import __version__, _core
 from surefoot.errors import InputError, SurefootError, Unsupported, printable, quoted, shown
-from surefoot.files import read_json
+from surefoot.files import read_json, sha256_of, write_files
 from surefoot.policies import BUILT_IN, Policy, load_policy
 from surefoot.policies.formats import SHIELD, SHIELD_KEY, kind_of
-from surefoot.policies.tables import Table, sha256_of
-from surefoot.policies.writing import check_place, write_files
-from surefoot.tasks.python_file import split_name
+from surefoot.policies.tables import Table
+from surefoot.policies.writing import check_place
+from surefoot.python_file import split_name
 from surefoot.tasks.state import State
 from surefoot.tasks.task import Task
 
 VERSION = 1
 MEMBERS = (SHIELD_KEY, "policy", "task", "decisions")
-POLICY_MEMBERS: dict[str, Any] = {
+POLICY_MEMBERS: dict[str, object] = {
     "name": str,
     "sha256": str | None,
     "interface": str | dict | None,
@@ -53,15 +53,22 @@ class ShieldedPolicy(Policy):
         self.base = base
         self.decisions = dict(decisions)
 
-    def scores(self, state: Any) -> dict[str, float]:
+    def _recipe(self) -> tuple[Callable[..., Policy], tuple[object, ...]]:
+        return _shielded_again, (self.base, self.decisions, self.name)
+
+    def scores(self, state: object) -> dict[str, float]:
         """Return what the policy below the shield thinks of each action."""
         return self.base.scores(state)
+
+
+def _shielded_again(base: Policy, decisions: Mapping[State, str], name: str) -> Policy:
+    return ShieldedPolicy(base, decisions, name=name)
 
 
 # -- making ----------------------------------------------------------------------------------
 
 
-def shield(policy: Policy, faults: Iterable[Any]) -> ShieldedPolicy:
+def shield(policy: Policy, faults: Iterable[object]) -> ShieldedPolicy:
     """Return the policy with a shield: in the state of each fault it takes a safe action.
 
     That is what the policy decides, if this is known to be safe; else the first alternative of the
@@ -71,7 +78,7 @@ def shield(policy: Policy, faults: Iterable[Any]) -> ShieldedPolicy:
     """
     if not isinstance(policy, Policy):
         raise InputError(
-            "not-a-policy", f"{shown(policy)} is no Policy", hint="load_policy(...) makes one"
+            "not-a-policy", f"{shown(policy)} is not a Policy", hint="load_policy(...) makes one"
         )
     new = _safe_decisions(policy, getattr(faults, "faults", faults))
     base = policy.base if isinstance(policy, ShieldedPolicy) else policy
@@ -87,14 +94,14 @@ def _safe_decisions(policy: Policy, faults: Iterable[Any]) -> dict[State, str]:
         state = policy.task.state(fault.state)
         blamed.setdefault(state, set()).add(fault.action)
         safe.setdefault(state, []).extend(_alternatives(fault))
-    found = {}
+    decisions = {}
     for state, names in safe.items():
         left = [name for name in names if name not in blamed[state]]
         if not left:
             raise InputError("no-safe-action", f"no safe action is known in state {state}")
         decided = _decided(policy, state)
-        found[state] = decided if decided in left else left[0]
-    return found
+        decisions[state] = decided if decided in left else left[0]
+    return decisions
 
 
 def _alternatives(fault: Any) -> tuple[str, ...]:
@@ -121,14 +128,14 @@ def _decided(policy: Policy, state: State) -> str | None:
 
 
 def read_shield(
-    text: str, task: Task, *, interface: Any = None, unfiltered: bool | None = None
+    text: str, task: Task, *, interface: object = None, unfiltered: bool | None = None
 ) -> ShieldedPolicy:
     """Return the policy of a shield's file. Raises InputError for anything that is none, or one of
     another task or policy.
     """
     path = Path(text)
     try:
-        content = _checked(read_json(path))
+        content = _shield_content(read_json(path))
         _check_task(content["task"], task)
         base = _base_of(content["policy"], path, task)
         _check_options(text, base, interface=interface, unfiltered=unfiltered)
@@ -146,10 +153,10 @@ def _bad(message: str, place: str | None = None, *, hint: str | None = None) -> 
     return InputError("bad-shield", message, place=place, hint=hint)
 
 
-def _checked(content: Any) -> dict[str, Any]:
+def _shield_content(content: object) -> dict[str, Any]:
     """Return the content of a shield's file if its frame is right."""
     if not isinstance(content, dict) or SHIELD_KEY not in content:
-        raise _bad("this is no shield")
+        raise _bad("this is not a shield")
     version = content[SHIELD_KEY]
     if version != VERSION or isinstance(version, bool):
         message = f"this is a shield of version {shown(version)}"
@@ -164,42 +171,40 @@ def _checked(content: Any) -> dict[str, Any]:
     _check_members(content["policy"], POLICY_MEMBERS, "policy")
     _check_members(content["task"], {"name": str, "sha256": str}, "task")
     if not isinstance(content["decisions"], list):
-        raise _bad("this is no list of decisions", "/decisions", hint=LOOKS_LIKE)
+        raise _bad("this is not a list of decisions", "/decisions", hint=LOOKS_LIKE)
     return content
 
 
-def _check_members(member: Any, wanted: Mapping[str, Any], what: str) -> None:
+def _check_members(member: object, wanted: Mapping[str, Any], what: str) -> None:
     if not isinstance(member, dict) or set(member) != set(wanted):
         raise _bad(f"a {what} has {', '.join(wanted)} here", f"/{what}")
     for name, kind in wanted.items():
         if not isinstance(member[name], kind):
-            raise _bad(f"{shown(member[name])} is no {name} of a {what}", f"/{what}/{name}")
+            raise _bad(
+                f"{shown(member[name])} is not a valid {name} of a {what}", f"/{what}/{name}"
+            )
 
 
-def _check_task(said: Mapping[str, Any], task: Task) -> None:
-    if said["sha256"] != _sha256_of_task(task):
+def _check_task(head: Mapping[str, Any], task: Task) -> None:
+    if not task.has_sha256(head["sha256"]):
         raise InputError(
             "shield-other-task",
-            f"the shield is for {quoted(said['name'])}, not for {quoted(task.name)}, or for it as "
+            f"the shield is for {quoted(head['name'])}, not for {quoted(task.name)}, or for it as "
             "it was before",
             place="/task",
         )
 
 
-def _sha256_of_task(task: Task) -> str:
-    return task.sha256 or ""
-
-
-def _base_of(said: Mapping[str, Any], path: Path, task: Task) -> Policy:
+def _base_of(head: Mapping[str, Any], path: Path, task: Task) -> Policy:
     """Return the policy below the shield, which must be the one it was made for."""
-    name = said["name"]
+    name = head["name"]
     if BUILT_IN.fullmatch(name):
-        if said["interface"] is not None:
+        if head["interface"] is not None:
             raise _bad(f"{quoted(name)} takes no interface", "/policy/interface")
-        base = load_policy(name, task, unfiltered=said["unfiltered"] or None)
+        base = load_policy(name, task, unfiltered=head["unfiltered"] or None)
     else:
-        base = _base_of_file(said, path, task)
-    if said["sha256"] != base.sha256:
+        base = _base_of_file(head, path, task)
+    if head["sha256"] != base.sha256:
         raise InputError(
             "shield-other-policy",
             f"{quoted(name)} is not the policy that the shield was made for: it has another "
@@ -210,10 +215,10 @@ def _base_of(said: Mapping[str, Any], path: Path, task: Task) -> Policy:
     return base
 
 
-def _base_of_file(said: Mapping[str, Any], path: Path, task: Task) -> Policy:
-    name = said["name"]
+def _base_of_file(head: Mapping[str, Any], path: Path, task: Task) -> Policy:
+    name = head["name"]
     if "\0" in name or not name:
-        raise _bad("this is no name of a policy", "/policy/name")
+        raise _bad("this is not a name of a policy", "/policy/name")
     text = str(path.parent / name)
     if split_name(text, what="policy") is not None:
         message = f"the policy is {quoted(name)}, and reading it would run that file"
@@ -227,12 +232,12 @@ def _base_of_file(said: Mapping[str, Any], path: Path, task: Task) -> Policy:
     if kind_of(Path(text)) == SHIELD:
         message = f"the policy {quoted(name)} is a shield itself"
         raise InputError("shield-of-shield", message, place="/policy/name")
-    interface = said["interface"]
+    interface = head["interface"]
     interface = path.parent / interface if isinstance(interface, str) else interface
-    return load_policy(text, task, interface=interface, unfiltered=said["unfiltered"])
+    return load_policy(text, task, interface=interface, unfiltered=head["unfiltered"])
 
 
-def _check_options(text: str, base: Policy, *, interface: Any, unfiltered: bool | None) -> None:
+def _check_options(text: str, base: Policy, *, interface: object, unfiltered: bool | None) -> None:
     is_other = unfiltered is not None and unfiltered != base.unfiltered
     if interface is not None or is_other:
         option = "interface" if interface is not None else "unfiltered"
@@ -240,34 +245,34 @@ def _check_options(text: str, base: Policy, *, interface: Any, unfiltered: bool 
         raise InputError("bad-option", message, hint="it says itself how its policy is read")
 
 
-def _decisions_of(listed: list[Any], task: Task) -> dict[State, str]:
-    found: dict[State, str] = {}
-    for number, one in enumerate(listed):
+def _decisions_of(listed: list[object], task: Task) -> dict[State, str]:
+    decisions: dict[State, str] = {}
+    for number, entry in enumerate(listed):
         try:
-            state, action = _decision_of(one, task)
-            if state in found:
+            state, action = _decision_of(entry, task)
+            if state in decisions:
                 raise InputError("duplicate-state", "this state is there twice")
-            found[state] = action
+            decisions[state] = action
         except SurefootError as error:
             # The place of a variable in the model says nothing about this file.
             error.file, error.place = None, f"/decisions/{number}"
             raise
-    return found
+    return decisions
 
 
-def _decision_of(one: Any, task: Task) -> tuple[State, str]:
-    is_one = isinstance(one, dict) and set(one) == {"state", "action"}
-    if not is_one or not isinstance(one["state"], dict) or not isinstance(one["action"], str):
-        raise _bad("this is no decision", hint=LOOKS_LIKE)
+def _decision_of(entry: Any, task: Task) -> tuple[State, str]:
+    is_one = isinstance(entry, dict) and set(entry) == {"state", "action"}
+    if not is_one or not isinstance(entry["state"], dict) or not isinstance(entry["action"], str):
+        raise _bad("this is not a decision", hint=LOOKS_LIKE)
     try:
-        state = task.state({name: _frozen(value) for name, value in one["state"].items()})
+        state = task.state({name: _frozen(value) for name, value in entry["state"].items()})
     except (RecursionError, TypeError):
-        raise InputError("bad-state", "a value of the state is no value") from None
-    Table.of([(state, one["action"])], task)  # the action can be taken
-    return state, one["action"]
+        raise InputError("bad-state", "a value of the state is not a value") from None
+    Table.of([(state, entry["action"])], task)  # the action can be taken
+    return state, entry["action"]
 
 
-def _frozen(value: Any) -> Any:
+def _frozen(value: object) -> object:
     """Return a value; lists, as JSON has them, become the tuples they were."""
     return tuple(map(_frozen, value)) if isinstance(value, list) else value
 
@@ -283,9 +288,11 @@ def write_shield(policy: ShieldedPolicy, path: str | Path) -> Path:
     """
     file = check_place(path, (".json",))
     if file.exists() and not _is_shield(file):
-        raise InputError("file-exists", "a file that is no shield is there", file=str(file))
+        raise InputError(
+            "file-exists", "there is already a file here, and it is not a shield", file=str(file)
+        )
     member = _policy_member(policy.base, file)
-    task = {"name": policy.task.name, "sha256": _sha256_of_task(policy.task)}
+    task = {"name": policy.task.name, "sha256": policy.task.sha256 or ""}
     head = {"surefoot": __version__, SHIELD_KEY: VERSION, "policy": member, "task": task}
     write_files({file: "".join(_pieces(head, policy.decisions)).encode()})
     return file
@@ -298,7 +305,7 @@ def _is_shield(file: Path) -> bool:
         return False
 
 
-def _pieces(head: Mapping[str, Any], decisions: Mapping[State, str]) -> Iterator[str]:
+def _pieces(head: Mapping[str, object], decisions: Mapping[State, str]) -> Iterator[str]:
     yield json.dumps(head, indent=1)[:-2] + ',\n "decisions": ['
     before = "\n"
     for state, action in decisions.items():
@@ -307,7 +314,7 @@ def _pieces(head: Mapping[str, Any], decisions: Mapping[State, str]) -> Iterator
     yield "\n ]\n}\n"
 
 
-def _json_text(content: dict[str, Any]) -> str:
+def _json_text(content: dict[str, object]) -> str:
     try:
         return json.dumps(content)
     except (TypeError, ValueError):
@@ -315,7 +322,7 @@ def _json_text(content: dict[str, Any]) -> str:
         raise Unsupported("state-not-json", message) from None
 
 
-def _policy_member(base: Policy, file: Path) -> dict[str, Any]:
+def _policy_member(base: Policy, file: Path) -> dict[str, object]:
     """Return what a shield says about the policy below it."""
     more = {"sha256": base.sha256, "unfiltered": base.unfiltered}
     if BUILT_IN.fullmatch(base.name):
@@ -332,7 +339,7 @@ def _policy_member(base: Policy, file: Path) -> dict[str, Any]:
     return {"name": _from(file, base.file), "interface": _interface(base, file), **more}
 
 
-def _interface(base: Policy, file: Path) -> Any:
+def _interface(base: Policy, file: Path) -> object:
     if base.interface is None:
         return None
     origin = base.interface.origin.file
@@ -375,7 +382,9 @@ def write_module(policy: ShieldedPolicy, path: str | Path) -> Path:
     """Write the decisions of a shield as a Python module that needs nothing else."""
     file = check_place(path, (".py",))
     if file.exists() and MODULE[:24].encode() not in file.read_bytes()[:100]:
-        raise InputError("file-exists", "a file that is no shield is there", file=str(file))
+        raise InputError(
+            "file-exists", "there is already a file here, and it is not a shield", file=str(file)
+        )
     write_files({file: module_text(policy).encode()})
     return file
 
@@ -395,7 +404,7 @@ def module_text(policy: ShieldedPolicy) -> str:
     )
 
 
-def _literal(value: Any) -> str:
+def _literal(value: object) -> str:
     """Return a value as Python code. Raises Unsupported for what is no plain value."""
     text = ascii(value)
     try:

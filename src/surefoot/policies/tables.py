@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from surefoot.errors import InputError, SurefootError
-from surefoot.files import parse_line, text_lines
+from surefoot.files import parse_line, sha256_of, text_lines
 from surefoot.policies.decisions import checked_number
 from surefoot.tasks.task import Task
 
@@ -25,19 +23,19 @@ class Table:
     sha256: str | None = None
 
     @classmethod
-    def of(cls, decisions: Iterable[tuple[Any, Any]], task: Task) -> Table:
+    def of(cls, decisions: Iterable[tuple[object, object]], task: Task) -> Table:
         """Return the table of pairs of state and name of an action.
 
         Raises InputError for what is no state or no action of the task.
         """
-        found = {}
+        actions = {}
         for given, action in decisions:
             packed = task.packed(given)
-            found[packed] = _number(task, packed, action)
-        return cls(b"".join(found), list(found.values()))
+            actions[packed] = _number(task, packed, action)
+        return cls(b"".join(actions), list(actions.values()))
 
 
-def _number(task: Task, packed: bytes, action: Any) -> int:
+def _number(task: Task, packed: bytes, action: object) -> int:
     state = task.unpack(packed)
     applicable = task.applicable(state)  # Python-defined tasks know their actions only now
     numbers = [task.action_number(name) for name in applicable]
@@ -66,16 +64,10 @@ def read_table(path: str | Path, task: Task) -> Table:
     return Table(b"".join(decisions), list(decisions.values()), sha256_of(path))
 
 
-def _entry(line: Any, task: Task) -> tuple[bytes, int]:
+def _entry(line: object, task: Task) -> tuple[bytes, int]:
     if not isinstance(line, dict) or set(line) != {"state", "action"}:
-        raise InputError("bad-policy-table", "this is no decision", hint=LOOKS_LIKE)
+        raise InputError("bad-policy-table", "this is not a decision", hint=LOOKS_LIKE)
     if not isinstance(line["state"], dict):
-        raise InputError("bad-policy-table", "the state is no JSON object", hint=LOOKS_LIKE)
+        raise InputError("bad-policy-table", "the state is not a JSON object", hint=LOOKS_LIKE)
     packed = task.state(line["state"]).packed
     return packed, _number(task, packed, line["action"])
-
-
-def sha256_of(path: str | Path) -> str:
-    """Return the SHA-256 of the content of a file."""
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

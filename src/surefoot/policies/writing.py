@@ -9,15 +9,14 @@ one that cannot be read.
 
 from __future__ import annotations
 
-import contextlib
 import json
-import secrets
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from surefoot.errors import InputError, SurefootError, Unsupported, quoted
+from surefoot.errors import InputError, Unsupported, quoted
+from surefoot.files import not_written, write_files
 from surefoot.policies.formats import with_interface
 from surefoot.policies.interface import KEY, SUFFIX, Interface, beside, read_interface
 from surefoot.policies.loaded import Loaded
@@ -41,11 +40,14 @@ HOLD_INTERFACE = (".safetensors", ".json")
 WRONG_SUFFIX = "wrong-suffix"
 
 
-def write_policy(policy: Policy | Loaded, path: str | Path) -> list[Path]:
+def write_policy(
+    policy: Policy | Loaded, path: str | Path, *, reads_back: bool = True
+) -> list[Path]:
     """Write a learned policy to a file, by its suffix; return the files, the policy's own first.
 
     Raises InputError if there is no model to write, the suffix is not one for it, or the file
-    cannot be written. What was there before stays then.
+    cannot be written. What was there before stays then. Who reads the file at once need not have it
+    read back here.
     """
     file = check_place(path)
     loaded = loaded_of(policy)
@@ -54,7 +56,12 @@ def write_policy(policy: Policy | Loaded, path: str | Path) -> list[Path]:
         contents |= interface_file(loaded, file)
     else:
         _check_beside(loaded, file)
-    return write_files(contents, read=_reader(file))
+    return write_files(contents, read=_reader(file) if reads_back else None)
+
+
+def policy_bytes(policy: Policy | Loaded, suffix: str) -> bytes:
+    """Return the bytes of the file that a policy would be written to."""
+    return _content(loaded_of(policy), Path(f"policy{suffix}"))
 
 
 def loaded_of(policy: Policy | Loaded) -> Loaded:
@@ -64,7 +71,7 @@ def loaded_of(policy: Policy | Loaded) -> Loaded:
     if policy.model is None:
         raise InputError(
             "no-model",
-            f"policy {quoted(policy.name)} is no network and no trees: it is not written",
+            f"policy {quoted(policy.name)} is neither a network nor trees: it is not written",
         )
     return Loaded(policy.model, policy.interface, policy.unfiltered, policy.notes)
 
@@ -102,29 +109,29 @@ def interface_file(policy: Policy | Loaded, file: Path) -> dict[Path, bytes]:
     return {file.with_name(file.name + SUFFIX): content.encode()}
 
 
-def _interface_content(policy: Policy | Loaded) -> dict[str, Any]:
-    said: dict[str, Any] = {KEY: 1, **(policy.interface or Interface()).to_dict()}
+def _interface_content(policy: Policy | Loaded) -> dict[str, object]:
+    content: dict[str, object] = {KEY: 1, **(policy.interface or Interface()).to_dict()}
     if policy.unfiltered is not None:
-        said["unfiltered"] = policy.unfiltered
-    return said
+        content["unfiltered"] = policy.unfiltered
+    return content
 
 
 def _check_beside(loaded: Loaded, file: Path) -> None:
     """Raise InputError if another interface stands beside the file: it would be read instead."""
-    found = beside(file)
-    if found is None:
+    sibling = beside(file)
+    if sibling is None:
         return
-    given = read_interface(found)
+    given = read_interface(sibling)
     read = with_interface(loaded, given)
     is_same = read.interface == (loaded.interface or Interface())
     if not is_same or bool(read.unfiltered) != bool(loaded.unfiltered) or given.activation:
-        raise _other_interface(found, file)
+        raise _other_interface(sibling, file)
 
 
-def _other_interface(found: Path, file: Path) -> InputError:
+def _other_interface(sibling: Path, file: Path) -> InputError:
     return InputError(
         "interface-beside",
-        f"{quoted(found.name)} stands beside the file, and would be read in place of its own "
+        f"{quoted(sibling.name)} stands beside the file, and would be read in place of its own "
         "interface",
         file=str(file),
         hint="remove it, or give the file another name",
@@ -150,9 +157,9 @@ def check_writable(path: str | Path, suffixes: Sequence[str] = SUFFIXES) -> Path
     stands beside a file that has its own: nobody could tell whether they will be the same.
     """
     file = check_place(path, suffixes)
-    found = beside(file)
-    if found is not None and file.suffix.lower() in HOLD_INTERFACE:
-        raise _other_interface(found, file)
+    sibling = beside(file)
+    if sibling is not None and file.suffix.lower() in HOLD_INTERFACE:
+        raise _other_interface(sibling, file)
     return file
 
 
@@ -164,15 +171,17 @@ def check_place(path: str | Path, suffixes: Sequence[str] = SUFFIXES) -> Path:
     """
     file = Path(path)
     if file.suffix.lower() not in suffixes:
-        message = f"{quoted(str(file))} is no file {_or(suffixes)}"
+        message = f"{quoted(str(file))} is not a file {_or(suffixes)}"
         raise InputError("unknown-suffix", message)
     if "\0" in str(file):
-        raise InputError("file-not-written", "no path has a NUL character", file=str(file))
+        raise InputError(
+            "file-not-written", "a path cannot contain a NUL character", file=str(file)
+        )
     try:
         if file.is_dir():
             raise InputError("file-not-written", f"{quoted(str(file))} is a folder")
         if file.exists() and not file.is_file():
-            raise InputError("file-not-written", "this is no regular file", file=str(file))
+            raise InputError("file-not-written", "this is not a regular file", file=str(file))
         with tempfile.TemporaryFile(dir=file.absolute().parent):
             pass
     except OSError as error:
@@ -182,43 +191,6 @@ def check_place(path: str | Path, suffixes: Sequence[str] = SUFFIXES) -> Path:
 
         onnx_library()
     return file
-
-
-def write_files(
-    contents: Mapping[Path, bytes], *, read: Callable[[Path], object] | None = None
-) -> list[Path]:
-    """Write files that belong together, each completely or not at all; return their paths.
-
-    ``read`` reads the first one, and raises an error that keeps all of them from being put in
-    their place. The first one is put there last.
-    """
-    files = list(contents)
-    made = {
-        file: file.with_name(f".surefoot-{secrets.token_hex(4)}{file.suffix}") for file in files
-    }
-    try:
-        for file, content in contents.items():
-            made[file].write_bytes(content)
-        if read is not None:
-            read(made[files[0]])
-        for file in reversed(files):
-            made[file].replace(file)
-    except OSError as error:
-        raise not_written(files[0], error) from None
-    except SurefootError as error:
-        error.file = str(files[0])
-        raise
-    finally:
-        for unfinished in made.values():
-            with contextlib.suppress(OSError):
-                unfinished.unlink()
-    return files
-
-
-def not_written(file: Path, error: OSError) -> InputError:
-    """Return the user's view of what the system says to a file that should be written."""
-    reason = error.strerror or str(error)
-    return InputError("file-not-written", f"the file cannot be written: {reason}", file=str(file))
 
 
 def _or(suffixes: Sequence[str]) -> str:

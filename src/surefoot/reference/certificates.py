@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from .explicit import Choice, ExplicitTask
 from .safety import Pair, Policy, deviations, left_after, unsafe_pairs, unsafe_ranks
@@ -16,7 +15,7 @@ def certificate_of(
     *,
     policy: Policy | None = None,
     radius: int | str | None = None,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return a certificate that the state is safe or that it is unsafe, as the reference finds.
 
     Without a radius the claim is about any policy; a radius, or "finite", needs a `policy`. Lists
@@ -32,7 +31,7 @@ def certificate_of(
         raise ValueError(f"state {state} is safe with a finite number of differences")
     entries, states = _collect(game, start, is_safe=is_safe)
     number_of = {each: number for number, each in enumerate(states)}
-    certificate: dict[str, Any] = {
+    certificate: dict[str, object] = {
         "surefoot": "reference",
         "certificate": 1,
         "claim": "safe" if is_safe else "unsafe",
@@ -96,9 +95,9 @@ def _ranks(
     return {(state, 0): rank for (state, left), rank in pairs.items() if left == enough}
 
 
-def _collect(game: _Game, start: Pair, *, is_safe: bool) -> tuple[dict[Pair, Any], list[int]]:
+def _collect(game: _Game, start: Pair, *, is_safe: bool) -> tuple[dict[Pair, object], list[int]]:
     """Return the entries that the claim depends on, and the states they mention."""
-    entries: dict[Pair, Any] = {}
+    entries: dict[Pair, object] = {}
     waiting, seen = [start], {start}
     for pair in waiting:  # which grows
         steps = game.steps(pair)

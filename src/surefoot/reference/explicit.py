@@ -36,7 +36,7 @@ class ExplicitTask:
     def __post_init__(self) -> None:
         count = len(self.table)
         width = max(map(len, self.table), default=0)
-        defaults: dict[str, Any] = {
+        defaults: dict[str, object] = {
             "silent_table": ((),) * count,
             "names": tuple(f"a{number}" for number in range(width)),
             "variables": (Variable("state", "int", 0, max(count - 1, 0)),),
@@ -70,7 +70,7 @@ class ExplicitTask:
         """The names of all actions, silent ones last."""
         return self.names + self.silent
 
-    def number(self, state: Mapping[str, Any]) -> int:
+    def number(self, state: Mapping[str, object]) -> int:
         """Return the number of a state given by its values."""
         return self._numbers[tuple(state[variable.name] for variable in self.variables)]
 
@@ -79,11 +79,11 @@ class ExplicitTask:
         names = [variable.name for variable in self.variables]
         return dict(zip(names, self.values[number], strict=True))
 
-    def applicable(self, state: Mapping[str, Any]) -> tuple[str, ...]:
+    def applicable(self, state: Mapping[str, object]) -> tuple[str, ...]:
         """Return the names of the applicable actions."""
         return tuple(action for action in self.actions if self.outcomes(state, action))
 
-    def outcomes(self, state: Mapping[str, Any], action: str) -> list[State]:
+    def outcomes(self, state: Mapping[str, object], action: str) -> list[State]:
         """Return the outcomes of an action."""
         number, place = self.number(state), self.actions.index(action)
         row = self.table[number]
@@ -91,11 +91,11 @@ class ExplicitTask:
             row, place = self.silent_table[number], place - len(self.names)
         return [self.state(outcome) for outcome in (row[place] if place < len(row) else ())]
 
-    def is_fail(self, state: Mapping[str, Any]) -> bool:
+    def is_fail(self, state: Mapping[str, object]) -> bool:
         """Return whether a state is fail."""
         return self.number(state) in self.fail
 
-    def is_goal(self, state: Mapping[str, Any]) -> bool:
+    def is_goal(self, state: Mapping[str, object]) -> bool:
         """Return whether a state is goal; it may be fail as well."""
         return self.number(state) in self.goal
 
@@ -113,7 +113,7 @@ class ExplicitTask:
         return {None: tuple(sorted(forced))}
 
     @cached_property
-    def _numbers(self) -> dict[tuple[Any, ...], int]:
+    def _numbers(self) -> dict[tuple[object, ...], int]:
         return {values: number for number, values in enumerate(self.values)}
 
 
@@ -127,10 +127,10 @@ def explicit_of(
     there are more than `max_states`.
     """
     names = [variable.name for variable in model.variables]
-    keys: list[tuple[Any, ...]] = []
-    numbers: dict[tuple[Any, ...], int] = {}
+    keys: list[tuple[object, ...]] = []
+    numbers: dict[tuple[object, ...], int] = {}
 
-    def number_of(state: Mapping[str, Any]) -> int:
+    def number_of(state: Mapping[str, object]) -> int:
         key = tuple(state[name] for name in names)
         if key not in numbers:
             numbers[key] = len(keys)

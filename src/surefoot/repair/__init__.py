@@ -11,53 +11,45 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 
-from surefoot.errors import InputError
-from surefoot.options import RepairOptions, check_word, chosen
+from surefoot.errors import InputError, Refusal
+from surefoot.objectives import SAFETY, Objective, handled_objective, handles_only
+from surefoot.options import RepairOptions, chosen
+from surefoot.options.keywords import RepairChanges
 from surefoot.policies import Policy, as_policy
+from surefoot.records import DecisionChange, RepairDiff, RepairResult
+from surefoot.records.repairing import SHOWN_CHANGES
 from surefoot.repair.decisions import (
     Demand,
-    FaultDecision,
     Numbers,
     Situations,
     check_repairable,
     demands_of,
+    not_repairable,
     situations,
 )
 from surefoot.repair.integer import check_solver
 from surefoot.repair.repairing import Attempt, Progress, Repairer
 from surefoot.repair.visiting import draw_keep_states, prefer_goal, visited
-from surefoot.results import DecisionChange, RepairDiff, RepairResult
-from surefoot.results.repairing import SHOWN_CHANGES
 from surefoot.tasks import require_task
 from surefoot.tasks.task import Task, split_states
 
-__all__ = ["METHODS", "FaultDecision", "check_repairable", "draw_keep_states", "repair"]
-
-METHODS = ("minimal", "penalty")
-LEAST_MARGIN, MOST_MARGIN = 1e-9, 1e6
-
-
-def check_margin(margin: float) -> None:
-    """Raise InputError for a margin that a solver cannot tell from nothing, or from infinity."""
-    if not LEAST_MARGIN <= margin <= MOST_MARGIN:
-        raise InputError(
-            "bad-option", f"margin must be from {LEAST_MARGIN:g} to {MOST_MARGIN:g}, not {margin:g}"
-        )
+__all__ = ["check_repairable", "draw_keep_states", "repair"]
 
 
 def repair(
     task: Task,
-    policy: Any,
-    faults: Any,
-    keep_states: Iterable[tuple[Any, str]] | None = None,
+    policy: object,
+    faults: object,
+    keep_states: Iterable[tuple[object, str]] | None = None,
     *,
+    objective: str | Objective = "safety",
     options: RepairOptions | None = None,
     progress: Progress | None = None,
-    **changes: Any,
+    **changes: Unpack[RepairChanges],
 ) -> RepairResult:
     """Return a policy that takes a safe action in the state of every fault.
 
@@ -70,31 +62,33 @@ def repair(
     """
     begin = time.perf_counter()
     task = require_task(task)
-    how = chosen(RepairOptions, options, changes)
-    check_word("method", how.method, METHODS)
-    check_solver(how.solver)
-    check_margin(how.margin)
-    who = as_policy(policy, task, seed=how.seed)
-    check_repairable(who)
-    demands, where = demands_of(who, faults, any_other=how.any_other)
-    keep, kept = _to_keep(who, keep_states, where, how)
+    settings = chosen(RepairOptions, options, changes)
+    check_solver(settings.solver)
+    bound_policy = as_policy(policy, task, seed=settings.seed)
+    handled_objective(objective, task, bound_policy, can_handle=can_handle)
+    demands, where = demands_of(bound_policy, faults, any_other=settings.any_other)
+    keep, kept = _to_keep(bound_policy, keep_states, where, settings)
 
     def repaired(demands: list[Demand]) -> tuple[Repairer, Attempt]:
-        repairer = Repairer(who, demands, where, keep, kept, how, progress, begin=begin)
-        attempt = repairer.penalised() if how.method == "penalty" else repairer.nearest()
+        repairer = Repairer(
+            bound_policy, demands, where, keep, kept, settings, progress, begin=begin
+        )
+        attempt = repairer.penalised() if settings.method == "penalty" else repairer.nearest()
         return repairer, attempt
 
     try:
-        wanted = prefer_goal(who, demands, seed=how.seed) if how.keep else demands
+        wanted = (
+            prefer_goal(bound_policy, demands, seed=settings.seed) if settings.keep else demands
+        )
         repairer, attempt = repaired(wanted)
     except InputError:
-        if not how.keep:
+        if not settings.keep:
             raise
         repairer, attempt = repaired(demands)  # what leads to the goal is asking too much
     made = repairer.repaired(attempt)
     return RepairResult(
         policy=made,
-        method=how.method,
+        method=settings.method,
         faults=len(demands),
         distance=attempt.distance,
         changed_parameters=attempt.changed,
@@ -103,7 +97,7 @@ def repair(
         margin=attempt.margin,
         keep_states=len(keep),
         keep_lost=len(attempt.lost),
-        diff=difference(who, made, how.diff_states, seed=how.seed),
+        diff=difference(bound_policy, made, settings.diff_states, seed=settings.seed),
         seconds=time.perf_counter() - begin,
         rounds=repairer.rounds,
         bound=attempt.bound,
@@ -114,16 +108,16 @@ def repair(
 
 def _to_keep(
     policy: Policy,
-    given: Iterable[tuple[Any, str]] | None,
+    given: Iterable[tuple[object, str]] | None,
     where: Situations,
-    how: RepairOptions,
+    options: RepairOptions,
 ) -> tuple[Situations, Numbers]:
     """Return states that should keep their decision, those of faults left out, and these."""
     task = policy.task
     if given is None:
-        found = visited(policy, how.keep, seed=how.seed, goal_only=True)
-        states = split_states(found.packed, task.core.words)
-        pairs = dict(zip(states, found.actions, strict=True))
+        visits = visited(policy, options.keep, seed=options.seed, goal_only=True)
+        states = split_states(visits.packed, task.core.words)
+        pairs = dict(zip(states, visits.actions, strict=True))
     else:
         pairs = {task.packed(state): action for state, action in given}
     for state in split_states(where.packed, task.core.words):
@@ -137,14 +131,20 @@ def _to_keep(
 
 def difference(before: Policy, after: Policy, count: int, *, seed: int) -> RepairDiff:
     """Return where two policies decide differently, on states that runs of the first visit."""
-    found = visited(before, count, seed=seed, goal_only=False)
-    if not len(found):
+    visits = visited(before, count, seed=seed, goal_only=False)
+    if not len(visits):
         return RepairDiff(0, 0)
-    states = before.task.unpack_all(found.packed)
-    seen = situations(after, found.packed)
+    states = before.task.unpack_all(visits.packed)
+    seen = situations(after, visits.packed)
     assert after.interface is not None
     names = after.interface.outputs
     decided = [names[output] for output in seen.decisions(after.scorer.scores(seen.rows))]
-    pairs = zip(states, found.actions, decided, strict=True)
+    pairs = zip(states, visits.actions, decided, strict=True)
     changed = [DecisionChange(state, old, new) for state, old, new in pairs if old != new]
     return RepairDiff(len(states), len(changed), tuple(changed[:SHOWN_CHANGES]))
+
+
+def can_handle(task: Task, policy: Policy | None, objective: Objective) -> Refusal | None:
+    """Return why ``repair`` cannot change the policy, or not for the objective; None if it can."""
+    refusal = handles_only("repair", SAFETY.name, objective)
+    return refusal or (None if policy is None else not_repairable(policy))

@@ -50,19 +50,21 @@ class _Options:
     """All outputs that can be chosen, with their rows, as arrays."""
 
     def __init__(self, choices: Sequence[Choices]) -> None:
-        found = [
+        candidates = [
             (number, output, rows)
-            for number, one in enumerate(choices)
-            for output, rows in one.rows.items()
+            for number, choice in enumerate(choices)
+            for output, rows in choice.rows.items()
             if rows
         ]
-        self.whose = np.array([number for number, *_ in found], dtype=np.int64)
-        self.outputs = np.array([output for _, output, _ in found], dtype=np.int64)
-        lengths = np.array([len(rows) for *_, rows in found], dtype=np.int64)
+        self.whose = np.array([number for number, *_ in candidates], dtype=np.int64)
+        self.outputs = np.array([output for _, output, _ in candidates], dtype=np.int64)
+        lengths = np.array([len(rows) for *_, rows in candidates], dtype=np.int64)
         self._begins = np.cumsum(lengths) - lengths
         self._owner = np.repeat(self.whose, lengths)
-        self._numbers = np.array([row.number for *_, rows in found for row in rows], dtype=np.int64)
-        self._gaps = np.array([row.gap for *_, rows in found for row in rows])
+        self._numbers = np.array(
+            [row.number for *_, rows in candidates for row in rows], dtype=np.int64
+        )
+        self._gaps = np.array([row.gap for *_, rows in candidates for row in rows])
 
     def look_at(self, solution: Solution, margins: Sequence[float]) -> tuple[Reals, Reals]:
         """Return the share of each output's rows in the cost, and what is missing for them."""
@@ -112,17 +114,19 @@ class Chooser:
         all of them.
         """
         alike: dict[bytes, list[Choices]] = {}
-        for one in self.choices:
-            alike.setdefault(self._signature(one.demand), []).append(one)
+        for choice in self.choices:
+            alike.setdefault(self._signature(choice.demand), []).append(choice)
         for some in alike.values():
             common = set(some[0].demand.good)
-            for one in some[1:]:
-                common &= set(one.demand.good)
+            for choice in some[1:]:
+                common &= set(choice.demand.good)
             if len(some) > 1 and common:
-                total = {o: sum(self._scores[one.demand.row, o] for one in some) for o in common}
+                total = {
+                    o: sum(self._scores[choice.demand.row, o] for choice in some) for o in common
+                }
                 best = max(common, key=lambda output: (total[output], -output))
-                for one in some:
-                    one.chosen = best
+                for choice in some:
+                    choice.chosen = best
 
     def _signature(self, demand: Demand) -> bytes:
         parts = [self._features.entries(demand.row, o) for o in (*demand.good, *demand.bad)]
@@ -131,45 +135,49 @@ class Chooser:
     # -- the program ---------------------------------------------------------------------------
 
     def _fill(self, program: Program, *, is_elastic: bool) -> None:
-        for one in self.choices:
-            for output in (*one.demand.good, *one.demand.bad):
-                program.touch(self._features.entries(one.demand.row, output)[0])
-        for one in self.choices:
-            for output in one.demand.good:
-                one.rows[output] = [
-                    self._row(program, one, output, bad, is_elastic=is_elastic)
-                    for bad in one.rivals
+        for choice in self.choices:
+            for output in (*choice.demand.good, *choice.demand.bad):
+                program.touch(self._features.entries(choice.demand.row, output)[0])
+        for choice in self.choices:
+            for output in choice.demand.good:
+                choice.rows[output] = [
+                    self._row(program, choice, output, bad, is_elastic=is_elastic)
+                    for bad in choice.rivals
                 ]
 
-    def _row(self, program: Program, one: Choices, good: int, bad: int, *, is_elastic: bool) -> Row:
-        row = one.demand.row
+    def _row(
+        self, program: Program, choice: Choices, good: int, bad: int, *, is_elastic: bool
+    ) -> Row:
+        row = choice.demand.row
         entries = self._features.difference(row, good, bad)
         gap = float(self._scores[row, good] - self._scores[row, bad])
         add = program.elastic if is_elastic else program.hard
-        number = add(entries, one.margin - gap, is_on=good == one.chosen)
+        number = add(entries, choice.margin - gap, is_on=good == choice.chosen)
         return Row(number, entries, gap)
 
-    def _switch(self, program: Program, one: Choices, output: int) -> None:
-        for row in one.rows[one.chosen]:
+    def _switch(self, program: Program, choice: Choices, output: int) -> None:
+        for row in choice.rows[choice.chosen]:
             program.switch(row.number, None)
-        one.chosen = output
-        for row in one.rows[output]:
-            program.switch(row.number, one.margin - row.gap)
+        choice.chosen = output
+        for row in choice.rows[output]:
+            program.switch(row.number, choice.margin - row.gap)
 
-    def choose(self, one: Choices, output: int) -> None:
+    def choose(self, choice: Choices, output: int) -> None:
         """Let a demand be met by another output."""
-        self._switch(self.program, one, output)
+        self._switch(self.program, choice, output)
 
-    def oppose(self, one: Choices, bad: int) -> None:
+    def oppose(self, choice: Choices, bad: int) -> None:
         """Add the rows of a bad output that turned out to win."""
-        one.rivals.append(bad)
-        for output in one.demand.good:
-            one.rows[output].append(self._row(self.program, one, output, bad, is_elastic=False))
+        choice.rivals.append(bad)
+        for output in choice.demand.good:
+            choice.rows[output].append(
+                self._row(self.program, choice, output, bad, is_elastic=False)
+            )
 
-    def widen(self, one: Choices, margin: float) -> None:
+    def widen(self, choice: Choices, margin: float) -> None:
         """Ask a demand for a larger margin."""
-        one.margin = margin
-        for row in one.rows[one.chosen]:
+        choice.margin = margin
+        for row in choice.rows[choice.chosen]:
             self.program.switch(row.number, margin - row.gap)
 
     def solve(self) -> Solution | None:
@@ -210,20 +218,22 @@ class Chooser:
         """Return demands and the outputs that promise most: some of the part of the cost that the
         demand has now, less what is missing for the other output.
         """
-        share, missing = options.look_at(solution, [one.margin for one in self.choices])
-        is_chosen = options.outputs == np.array([one.chosen for one in self.choices])[options.whose]
+        share, missing = options.look_at(solution, [choice.margin for choice in self.choices])
+        is_chosen = (
+            options.outputs == np.array([choice.chosen for choice in self.choices])[options.whose]
+        )
         price = np.zeros(len(self.choices))
         price[options.whose[is_chosen]] = share[is_chosen]
         promise = SAVED * price[options.whose] - np.maximum(missing, 0.0)
         useful = ~is_chosen & (price[options.whose] > TOLERANCE)
-        found: dict[int, int] = {}
+        candidates: dict[int, int] = {}
         for at in np.argsort(-promise, kind="stable").tolist():
             number, output = int(options.whose[at]), int(options.outputs[at])
-            if useful[at] and number not in found and (number, output) not in tried:
-                found[number] = output
-                if len(found) == count:
+            if useful[at] and number not in candidates and (number, output) not in tried:
+                candidates[number] = output
+                if len(candidates) == count:
                     break
-        return list(found.items())
+        return list(candidates.items())
 
     def _tried(
         self, program: Program, solution: Solution, pairs: Sequence[tuple[int, int]]
@@ -233,9 +243,9 @@ class Chooser:
         basis = program.basis()
         for number, output in pairs:
             self._switch(program, self.choices[number], output)
-        found = program.solve(seconds=self._seconds_left())
-        if found is not None and found.objective < solution.objective - TOLERANCE:
-            return found
+        attempt = program.solve(seconds=self._seconds_left())
+        if attempt is not None and attempt.objective < solution.objective - TOLERANCE:
+            return attempt
         for number, output in before:
             self._switch(program, self.choices[number], output)
         program.go_back(basis)
@@ -248,22 +258,24 @@ class Chooser:
         resolve the conflict: these are then taken.
         """
         elastic = Program(self.program.num_parameters, cost=0.0)
-        own_rows = [dict(one.rows) for one in self.choices]
-        before = [one.chosen for one in self.choices]
+        own_rows = [dict(choice.rows) for choice in self.choices]
+        before = [choice.chosen for choice in self.choices]
         self._fill(elastic, is_elastic=True)
         solution = elastic.solve(seconds=self._seconds_left())
         assert solution is not None  # every row may be missed
         solution = self._flipped(elastic, solution, flips)
         blamed = [
-            one
-            for one in self.choices
-            if any(abs(solution.duals[row.number]) > TOLERANCE for row in one.rows[one.chosen])
+            choice
+            for choice in self.choices
+            if any(
+                abs(solution.duals[row.number]) > TOLERANCE for row in choice.rows[choice.chosen]
+            )
         ]
-        after = [one.chosen for one in self.choices]
-        for one, rows, chosen, new in zip(self.choices, own_rows, before, after, strict=True):
-            one.rows, one.chosen = rows, chosen
+        after = [choice.chosen for choice in self.choices]
+        for choice, rows, chosen, new in zip(self.choices, own_rows, before, after, strict=True):
+            choice.rows, choice.chosen = rows, chosen
             if new != chosen:
-                self._switch(self.program, one, new)
+                self._switch(self.program, choice, new)
         if solution.objective <= TOLERANCE:
             return []
         return self._filtered(blamed)
@@ -271,20 +283,20 @@ class Chooser:
     def _filtered(self, blamed: list[Choices]) -> list[Demand]:
         """Return a smallest part of conflicting demands: without any of them there is none."""
         if len(blamed) <= MAX_FILTERED:
-            for one in list(blamed):
-                rest = [other for other in blamed if other is not one]
+            for choice in list(blamed):
+                rest = [other for other in blamed if other is not choice]
                 if not self._can_be_met(rest):
                     blamed = rest
-        return [one.demand for one in blamed]
+        return [choice.demand for choice in blamed]
 
     def _can_be_met(self, some: Sequence[Choices]) -> bool:
         program = Program(self.program.num_parameters)
-        for one in some:
-            for output in (one.chosen, *one.rivals):
-                program.touch(self._features.entries(one.demand.row, output)[0])
-        for one in some:
-            for row in one.rows[one.chosen]:
-                program.hard(row.entries, one.margin - row.gap, is_on=True)
+        for choice in some:
+            for output in (choice.chosen, *choice.rivals):
+                program.touch(self._features.entries(choice.demand.row, output)[0])
+        for choice in some:
+            for row in choice.rows[choice.chosen]:
+                program.hard(row.entries, choice.margin - row.gap, is_on=True)
         return program.solve(seconds=self._seconds_left()) is not None
 
     # -- keeping -------------------------------------------------------------------------------

@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from surefoot import _core
-from surefoot.errors import InputError, Unsupported, quoted
+from surefoot.errors import InputError, Refusal, quoted
 from surefoot.policies import Policy
 from surefoot.policies.callables import fed
 from surefoot.policies.decisions import ask_core
-from surefoot.results import FaultsResult
+from surefoot.records import FaultsResult
 
 Reals = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
@@ -28,24 +28,13 @@ REPAIRABLE = "networks and tree ensembles"
 
 
 @dataclass(frozen=True)
-class FaultDecision:
-    """A guilty decision without its run: in ``state`` the policy takes ``action``; with each of the
-    ``alternatives`` the state is known to be safe.
-    """
-
-    state: Any
-    action: str
-    alternatives: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class Demand:
     """What a state asks for: one of the ``good`` outputs scores higher than each ``bad`` one.
 
     ``good`` is in the order in which the outputs are worth trying.
     """
 
-    state: Any
+    state: object
     row: int
     good: tuple[int, ...]
     bad: tuple[int, ...]
@@ -78,12 +67,20 @@ def best_of(outputs: Sequence[int], scores: Reals) -> int:
 
 def check_repairable(policy: Policy) -> None:
     """Raise Unsupported if the policy is of a kind that cannot be repaired."""
+    if (refusal := not_repairable(policy)) is not None:
+        raise refusal.error()
+
+
+def not_repairable(policy: Policy) -> Refusal | None:
+    """Return why the policy is of a kind that cannot be repaired; None if it can."""
     if policy.model is not None and policy.model.kind in ("network", "trees", "corrected"):
-        return
+        return None
     kind = (
-        "it is no learned model" if policy.model is None else f"it is made of {policy.model.kind}"
+        "it is not a learned model"
+        if policy.model is None
+        else f"it is made of {policy.model.kind}"
     )
-    raise Unsupported(
+    return Refusal(
         "policy-not-repairable",
         f"policy {quoted(policy.name)} cannot be repaired: {kind}",
         hint=f"{REPAIRABLE} can; surefoot export --shield wraps any policy",
@@ -110,9 +107,11 @@ def _applicable(policy: Policy, packed: bytes, count: int) -> Flags:
         nonlocal begin
         lengths = np.fromiter(map(len, applicable), dtype=np.int64, count=len(applicable))
         places = begin + np.repeat(np.arange(len(applicable)), lengths)
-        allowed[places, np.concatenate([np.array(one, dtype=np.int64) for one in applicable])] = 1
+        allowed[
+            places, np.concatenate([np.array(number, dtype=np.int64) for number in applicable])
+        ] = 1
         begin += len(applicable)
-        return [one[0] for one in applicable]
+        return [number[0] for number in applicable]
 
     probe = _core.CallablePolicy(lambda *_: 0, ask_all)
     ask_core(policy.task, probe.decide_all, policy.task.core, packed)
@@ -120,28 +119,30 @@ def _applicable(policy: Policy, packed: bytes, count: int) -> Flags:
     return allowed[:, np.array([position[name] for name in outputs], dtype=np.int64)]
 
 
-def listed(faults: Any) -> list[Any]:
+def listed(faults: object) -> list[Any]:
     """Return faults one by one, whatever they came in."""
     if isinstance(faults, FaultsResult):
         return list(faults.faults)
-    found = list(faults) if isinstance(faults, Iterable) else [faults]
-    for one in found:
-        if not all(hasattr(one, name) for name in ("state", "action", "alternatives")):
+    entries = list(faults) if isinstance(faults, Iterable) else [faults]
+    for entry in entries:
+        if not all(hasattr(entry, name) for name in ("state", "action", "alternatives")):
             raise InputError(
                 "not-a-fault",
-                f"{type(one).__name__} is no fault: it has no state, action and alternatives",
+                f"{type(entry).__name__} is not a fault: it has no state, action and alternatives",
                 hint="give find_faults(...), or some of its faults",
             )
-    return found
+    return entries
 
 
-def demands_of(policy: Policy, faults: Any, *, any_other: bool) -> tuple[list[Demand], Situations]:
+def demands_of(
+    policy: Policy, faults: object, *, any_other: bool
+) -> tuple[list[Demand], Situations]:
     """Return what the faults ask for, faults in the same state together.
 
     Raises InputError: ``no-faults``, ``contradictory-faults`` if nothing is left to take in a
     state, and that of the task if a state or action is not one of its own.
     """
-    by_state: dict[bytes, list[Any]] = {}
+    by_state: dict[bytes, list[object]] = {}
     for fault in listed(faults):
         by_state.setdefault(policy.task.packed(fault.state), []).append(fault)
     if not by_state:
@@ -155,7 +156,7 @@ def demands_of(policy: Policy, faults: Any, *, any_other: bool) -> tuple[list[De
 
 
 def _demand(
-    policy: Policy, row: int, state: Any, faults: list[Any], where: Situations, any_other: bool
+    policy: Policy, row: int, state: object, faults: list[Any], where: Situations, any_other: bool
 ) -> Demand:
     assert policy.interface is not None
     outputs = policy.interface.outputs

@@ -15,16 +15,13 @@ from typing import Any
 import numpy as np
 
 from surefoot.errors import Unsupported
-from surefoot.options import RepairOptions, check_word
+from surefoot.options import RepairOptions
 from surefoot.repair.choosing import Choices, Chooser
 from surefoot.repair.program import Solution
 
-SOLVERS = ("highs", "gurobi")
-
 
 def check_solver(name: str) -> None:
-    """Raise InputError for a solver that is not known, and Unsupported if it is not installed."""
-    check_word("solver", name, SOLVERS)
+    """Raise Unsupported if a solver is not installed."""
     if name != "gurobi":
         return
     try:
@@ -38,24 +35,24 @@ def check_solver(name: str) -> None:
 
 
 def improved_by_integers(
-    chooser: Chooser, solution: Solution, how: RepairOptions, seconds_left: float
+    chooser: Chooser, solution: Solution, options: RepairOptions, seconds_left: float
 ) -> tuple[Solution, float | None]:
     """Return a solution that is at least as good, and a cost that none can fall below, if known.
 
     The choices of the chooser become those of the solution.
     """
-    if all(len(one.demand.good) == 1 for one in chooser.choices):
+    if all(len(choice.demand.good) == 1 for choice in chooser.choices):
         return solution, solution.objective
-    seconds = min(how.solver_seconds, seconds_left)
+    seconds = min(options.solver_seconds, seconds_left)
     if seconds <= 0:
         return solution, None
     model, binaries = _integer_program(chooser, solution)
-    if how.solver == "gurobi":
+    if options.solver == "gurobi":
         chosen, bound = _by_gurobi(model, binaries, seconds)
     else:
         chosen, bound = _by_highs(model, binaries, seconds)
-    for one, output in zip(chooser.choices, chosen or [], strict=False):
-        chooser.choose(one, output)
+    for choice, output in zip(chooser.choices, chosen or [], strict=False):
+        chooser.choose(choice, output)
     again = chooser.solve()
     assert again is not None
     return again, bound
@@ -64,7 +61,7 @@ def improved_by_integers(
 Binaries = list[dict[int, int]]
 
 
-def _integer_program(chooser: Chooser, solution: Solution) -> tuple[Any, Binaries]:
+def _integer_program(chooser: Chooser, solution: Solution) -> tuple[object, Binaries]:
     """Return a solver with the integer program, and the binary of each output of each demand."""
     import highspy
 
@@ -74,13 +71,13 @@ def _integer_program(chooser: Chooser, solution: Solution) -> tuple[Any, Binarie
     infinity = made.getInfinity()
     largest = max(solution.objective, 1e-9)
     binaries: Binaries = []
-    for one in chooser.choices:
+    for choice in chooser.choices:
         own: dict[int, int] = {}
-        for output in one.demand.good:
+        for output in choice.demand.good:
             own[output] = made.getNumCol()
             made.addVar(0.0, 1.0)
             made.changeColIntegrality(own[output], highspy.HighsVarType.kInteger)
-            _tie(made, one, output, own[output], largest)
+            _tie(made, choice, output, own[output], largest)
         columns = np.array(list(own.values()), dtype=np.int32)
         made.addRow(1.0, infinity, len(columns), columns, np.ones(len(columns)))
         binaries.append(own)
@@ -88,11 +85,11 @@ def _integer_program(chooser: Chooser, solution: Solution) -> tuple[Any, Binarie
     return made, binaries
 
 
-def _tie(made: Any, one: Choices, output: int, binary: int, largest: float) -> None:
+def _tie(made: Any, choice: Choices, output: int, binary: int, largest: float) -> None:
     """Let the rows of an output hold where its binary is 1."""
-    for row in one.rows[output]:
+    for row in choice.rows[output]:
         factor = float(np.abs(row.entries[1]).max()) if len(row.entries[1]) else 0.0
-        least = one.margin - row.gap
+        least = choice.margin - row.gap
         lowest = -2 * factor * largest  # an entry may stand for the same parameter twice
         big = max(least - lowest, 0.0)
         made.changeCoeff(row.number, binary, -big)
@@ -105,8 +102,8 @@ def _give_start(made: Any, chooser: Chooser, solution: Solution, binaries: Binar
     start = highspy.HighsSolution()
     values = np.zeros(made.getNumCol())
     values[: len(solution.columns)] = solution.columns
-    for one, own in zip(chooser.choices, binaries, strict=True):
-        values[own[one.chosen]] = 1.0
+    for choice, own in zip(chooser.choices, binaries, strict=True):
+        values[own[choice.chosen]] = 1.0
     start.col_value = values.tolist()
     made.setSolution(start)
 
@@ -147,5 +144,5 @@ def _by_gurobi(made: Any, binaries: Binaries, seconds: float) -> tuple[list[int]
             ) from None
         if not model.SolCount:
             return None, 0.0
-        values = [one.X for one in model.getVars()]
+        values = [variable.X for variable in model.getVars()]
         return _chosen(values, binaries), float(model.ObjBound)

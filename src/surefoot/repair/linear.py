@@ -38,7 +38,7 @@ class LinearView(ABC):
         """Return which parameters the scores of these rows are made of."""
 
     @abstractmethod
-    def with_parameters(self, parameters: Reals) -> Any:
+    def with_parameters(self, parameters: Reals) -> object:
         """Return the model with other parameters, rounded to its own precision."""
 
     @abstractmethod
@@ -72,8 +72,8 @@ class TreesView(LinearView):
 
     def scores(self, rows: Reals) -> Reals:
         """Return the sums before they are divided."""
-        found: Reals = self._scorer.scores(rows) * self.model.divide_by
-        return found
+        scores: Reals = self._scorer.scores(rows) * self.model.divide_by
+        return scores
 
     def look_at(self, rows: Reals) -> Features:
         """Return the leaves that are reached."""
@@ -122,14 +122,14 @@ class NetworkView(LinearView):
         self._below = Network(below, model.precision).scorer() if below else None
 
     def _activations(self, rows: Reals) -> Reals:
-        found = rows if self._below is None else self._below.scores(rows)
-        return np.column_stack([found, np.ones(len(rows))])
+        activations = rows if self._below is None else self._below.scores(rows)
+        return np.column_stack([activations, np.ones(len(rows))])
 
     def scores(self, rows: Reals) -> Reals:
         """Return the sums that the last activation is applied to."""
         last = self.model.layers[-1]
-        found: Reals = self._activations(rows) @ np.column_stack([last.weights, last.biases]).T
-        return found
+        scores: Reals = self._activations(rows) @ np.column_stack([last.weights, last.biases]).T
+        return scores
 
     def look_at(self, rows: Reals) -> Features:
         """Return the activations below the last layer."""
@@ -182,8 +182,8 @@ class CorrectedView(LinearView):
 
     def scores(self, rows: Reals) -> Reals:
         """Return the scores of both together."""
-        found: Reals = self._scorer.scores(rows)
-        return found
+        scores: Reals = self._scorer.scores(rows)
+        return scores
 
     def look_at(self, rows: Reals) -> Features:
         """Return activations and leaves."""

@@ -51,7 +51,11 @@ class Program:
 
     def touch(self, parameters: Iterable[int]) -> None:
         """Let these parameters change."""
-        new = [one for one in dict.fromkeys(map(int, parameters)) if one not in self._column_of]
+        new = [
+            number
+            for number in dict.fromkeys(map(int, parameters))
+            if number not in self._column_of
+        ]
         for parameter in new:
             self._column_of[parameter] = self._num_columns
             self._parameters.append(parameter)
@@ -122,9 +126,9 @@ class Program:
             self._highs.clearSolver()  # from the beginning: a bad basis may be why
             status = self._run(seconds)
         if status == kinds.kOptimal:
-            found = self._highs.getSolution()
+            solution = self._highs.getSolution()
             objective = self._highs.getInfo().objective_function_value
-            values = (found.col_value, found.row_value, found.row_dual)
+            values = (solution.col_value, solution.row_value, solution.row_dual)
             return Solution(objective, *map(np.array, values))
         if status == kinds.kTimeLimit:
             raise OutOfSeconds
@@ -132,7 +136,7 @@ class Program:
             return None
         raise Unsure(self._highs.modelStatusToString(status))
 
-    def _run(self, seconds: float) -> Any:
+    def _run(self, seconds: float) -> object:
         self._limit(seconds)
         self._highs.run()
         return self._highs.getModelStatus()
@@ -142,22 +146,24 @@ class Program:
             raise OutOfSeconds
         self._highs.setOptionValue("time_limit", self._highs.getRunTime() + seconds)
 
-    def basis(self) -> Any:
+    def basis(self) -> object:
         """Return where the solver stands, to come back to."""
         return self._highs.getBasis()
 
-    def go_back(self, basis: Any) -> None:
+    def go_back(self, basis: object) -> None:
         """Let the solver begin where it stood."""
         self._highs.setBasis(basis)
 
     def changes(self, solution: Solution) -> Reals:
         """Return by how much every parameter changes."""
-        found = np.zeros(self.num_parameters)
-        columns = np.array([self._column_of[one] for one in self._parameters], dtype=np.int64)
+        changes = np.zeros(self.num_parameters)
+        columns = np.array(
+            [self._column_of[parameter] for parameter in self._parameters], dtype=np.int64
+        )
         if len(columns):
             values = solution.columns
-            found[self._parameters] = values[columns] - values[columns + 1]
-        return found
+            changes[self._parameters] = values[columns] - values[columns + 1]
+        return changes
 
     @property
     def model(self) -> Any:

@@ -70,7 +70,7 @@ class Repairer:
         where: Situations,
         keep: Situations,
         kept: Numbers,
-        how: RepairOptions,
+        options: RepairOptions,
         progress: Progress | None,
         *,
         begin: float,
@@ -80,15 +80,15 @@ class Repairer:
         self.where = where
         self.keep = keep
         self.kept = kept
-        self.how = how
-        self.margins = [how.margin] * len(self.demands)
+        self.options = options
+        self.margins = [options.margin] * len(self.demands)
         self.trees: list[Tree] = []
         self._rivals = self._first_rivals()
         self.rounds = 0
         self.stopped: str | None = None
         self._tell = progress or (lambda _: None)
         self._begin = begin
-        self._found: Attempt | None = None
+        self._best: Attempt | None = None
         self._chosen: list[int] | None = None
         self._watched: dict[tuple[int, int], None] = {}
         assert policy.model is not None
@@ -100,7 +100,7 @@ class Repairer:
     @property
     def seconds_left(self) -> float:
         """How much of the time is left."""
-        return self.how.max_seconds - (time.perf_counter() - self._begin)
+        return self.options.max_seconds - (time.perf_counter() - self._begin)
 
     # -- penalties -----------------------------------------------------------------------------
 
@@ -108,7 +108,7 @@ class Repairer:
         """Return the model with a tree for each state that must decide otherwise."""
         view = view_of(self._original)
         needs = [d for d in self.demands if self._unmet(self._original, [d])]
-        penalty = _range_of(self._original, view, self.where.rows) + self.how.margin
+        penalty = _range_of(self._original, view, self.where.rows) + self.options.margin
         for _ in range(MAX_GROWTHS):
             self.rounds += 1
             self.trees = [self._penalty_tree(demand, penalty) for demand in needs]
@@ -143,22 +143,22 @@ class Repairer:
         """Return the best attempt. Raises OutOfBudget if the time is up before there is one."""
         try:
             for separations in range(MAX_SEPARATIONS + 1):
-                before = self._found
+                before = self._best
                 attempt = self._feasible_attempt()
-                if separations > 2 and self._found is before:
+                if separations > 2 and self._best is before:
                     break
                 if not len(attempt.lost) or not self._separate_lost():
                     break
         except OutOfSeconds:
             self.stopped = "seconds"
-            if self._found is None:
+            if self._best is None:
                 raise OutOfBudget(
                     "out-of-seconds",
                     "ran out of seconds before there was a repair",
                     hint="give more --max-seconds, or fewer faults",
                 ) from None
-        assert self._found is not None
-        return self._found
+        assert self._best is not None
+        return self._best
 
     def _feasible_attempt(self) -> Attempt:
         """Return an attempt, after as many separations of conflicting faults as it takes."""
@@ -191,11 +191,11 @@ class Repairer:
             seconds_left=lambda: self.seconds_left,
         )
         attempt = self._attempt(view, chooser)
-        self._chosen = [one.chosen for one in chooser.choices]
-        self._rivals = [one.rivals for one in chooser.choices]
+        self._chosen = [choice.chosen for choice in chooser.choices]
+        self._rivals = [choice.rivals for choice in chooser.choices]
         return attempt
 
-    def _view(self, model: Any) -> LinearView:
+    def _view(self, model: object) -> LinearView:
         return view_of(model, trees_only=self._trees_only)
 
     def _leave_network(self, error: InputError) -> None:
@@ -205,7 +205,7 @@ class Repairer:
         if self._original.kind == "trees" or self._trees_only:
             raise error
         self._trees_only = True
-        self.margins = [self.how.margin] * len(self.demands)
+        self.margins = [self.options.margin] * len(self.demands)
         self._watched.clear()
         self.trees = []
         if len(self.demands) > 1:
@@ -218,15 +218,15 @@ class Repairer:
         self._watch(view, chooser, list(self._watched))
         solution = chooser.solve()
         if solution is None:
-            conflict = chooser.conflict(self.how.flips)
+            conflict = chooser.conflict(self.options.flips)
             solution = chooser.solve() if not conflict else None
             if solution is None:
                 self._separate_conflict(conflict or self.demands)
                 return None
         if not self._watched:  # later the choices stand: soft rows make every try expensive
-            flips = min(self.how.flips, FLIP_WORK // len(self.demands))
+            flips = min(self.options.flips, FLIP_WORK // len(self.demands))
             solution = chooser.improve(solution, flips)
-        solution, bound = improved_by_integers(chooser, solution, self.how, self.seconds_left)
+        solution, bound = improved_by_integers(chooser, solution, self.options, self.seconds_left)
         return self._settled(view, chooser, solution, bound)
 
     def _settled(
@@ -262,8 +262,8 @@ class Repairer:
 
     def _note(self, attempt: Attempt) -> None:
         """Keep an attempt if it is the best so far."""
-        if self._found is None or len(attempt.lost) < len(self._found.lost):
-            self._found = attempt
+        if self._best is None or len(attempt.lost) < len(self._best.lost):
+            self._best = attempt
 
     def _press(self, chooser: Chooser, model: Any, unmet: Sequence[int]) -> None:
         """Ask more where a bad output still wins: rows against it or, where there are such, a
@@ -272,13 +272,13 @@ class Repairer:
         rows = [self.demands[number].row for number in unmet]
         scores = model.scorer().scores(self.where.rows[rows]) if rows else ()
         for number, own in zip(unmet, scores, strict=True):
-            one = chooser.choices[number]
-            best = best_of(one.demand.bad, own)
-            if best not in one.rivals:
-                chooser.oppose(one, best)
+            choice = chooser.choices[number]
+            best = best_of(choice.demand.bad, own)
+            if best not in choice.rivals:
+                chooser.oppose(choice, best)
                 continue
             self.margins[number] *= 2
-            chooser.widen(one, self.margins[number])
+            chooser.widen(choice, self.margins[number])
 
     def _first_rivals(self) -> list[list[int]]:
         """Return the bad output with the best score, for each demand."""
@@ -290,7 +290,12 @@ class Repairer:
         ]
 
     def _measured(
-        self, view: LinearView, model: Any, lost: Numbers, bound: float | None, solution: Solution
+        self,
+        view: LinearView,
+        model: object,
+        lost: Numbers,
+        bound: float | None,
+        solution: Solution,
     ) -> Attempt:
         change = np.abs(self._view(model).parameters - view.parameters)
         old = len(self._view(self._original).parameters)
@@ -317,7 +322,7 @@ class Repairer:
         """
         rows = [demand.row for demand in demands]
         scores = model.scorer().scores(self.where.rows[rows])
-        least = self.how.margin / 2 / _unit(model)
+        least = self.options.margin / 2 / _unit(model)
         return [
             number
             for number, (demand, own) in enumerate(zip(demands, scores, strict=True))
@@ -349,7 +354,7 @@ class Repairer:
         for at, (number, other) in enumerate(pairs):
             decision = int(self.kept[number])
             gap = float(scores[at, decision] - scores[at, other])
-            least = min(self.how.margin, max(gap, 0.0)) - gap
+            least = min(self.options.margin, max(gap, 0.0)) - gap
             chooser.keep(features.difference(at, decision, other), least)
 
     # -- separating ----------------------------------------------------------------------------
@@ -410,7 +415,7 @@ class Repairer:
         assert made.interface is not None
         states = [demand.state for demand in self.demands]
         decided = [made.interface.outputs.index(name) for name in made.decide_all(states)]
-        unmet = [n for n, one in enumerate(self.demands) if decided[n] not in one.good]
+        unmet = [n for n, asked in enumerate(self.demands) if decided[n] not in asked.good]
         if unmet:
             raise self._not_met(unmet)
         return made
@@ -471,7 +476,8 @@ def _contradiction(policy: Policy, demands: Sequence[Demand]) -> InputError:
     assert policy.interface is not None
     outputs = policy.interface.outputs
     some = "; ".join(
-        f"{' or '.join(outputs[good] for good in one.good)} in {one.state}" for one in demands[:2]
+        f"{' or '.join(outputs[good] for good in demand.good)} in {demand.state}"
+        for demand in demands[:2]
     )
     return InputError(
         "contradictory-faults",

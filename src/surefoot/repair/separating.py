@@ -76,10 +76,10 @@ def separating_tree(
         node, inside = open_nodes.pop()
         if is_pure(inside):
             continue
-        found = _best_split(rows[inside], labels[inside], weights[inside])
-        if found is None:
+        split = _best_split(rows[inside], labels[inside], weights[inside])
+        if split is None:
             continue
-        feature, threshold = found
+        feature, threshold = split
         goes_left = rows[inside, feature] < threshold
         left, right = growing.split(node, feature, threshold)
         open_nodes += [(right, inside[~goes_left]), (left, inside[goes_left])]
@@ -108,8 +108,8 @@ def _best_split(rows: Reals, labels: Numbers, weights: Reals) -> tuple[int, floa
 
 def _gini(mass: Reals) -> Reals:
     total = mass.sum(axis=1)
-    found: Reals = total - (mass**2).sum(axis=1) / np.maximum(total, 1e-300)
-    return found
+    impurity: Reals = total - (mass**2).sum(axis=1) / np.maximum(total, 1e-300)
+    return impurity
 
 
 def between(low: float, high: float) -> float:

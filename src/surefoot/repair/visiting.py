@@ -14,6 +14,7 @@ from surefoot import _core
 from surefoot.fuzz import fuzz_packed
 from surefoot.options import MAX_INT, FuzzOptions
 from surefoot.policies import Policy
+from surefoot.records import Run
 from surefoot.repair.decisions import Demand
 from surefoot.simulate import packed_runs
 from surefoot.tasks.task import split_states
@@ -24,6 +25,9 @@ IDLE_RUNS = 300  # that show nothing new before we take it that there is nothing
 RUNS_PER_CHOICE = 8
 ROUNDS = 3
 MAX_CHOICES = 20_000  # alternatives of all faults that are tried
+TRIALS = FuzzOptions(bias="uniform", lookahead=1, max_steps=MAX_STEPS)
+Trial = tuple[int, int, list[bytes]]
+"""the number of a demand, one of its good outputs, and the outcomes of that"""
 
 
 @dataclass(frozen=True)
@@ -49,27 +53,27 @@ def visited(policy: Policy, count: int, *, seed: int, goal_only: bool) -> Visite
         is_wanted = not goal_only or end == "goal"
         if not is_wanted and end == "fail":
             continue
-        found = goal if is_wanted else other
-        before = len(found)
-        _note(found, policy, states, actions, count)
-        idle = 0 if len(found) > before else idle + 1
+        visits = goal if is_wanted else other
+        before = len(visits)
+        _note(visits, policy, states, actions, count)
+        idle = 0 if len(visits) > before else idle + 1
         if len(goal) >= count or idle >= IDLE_RUNS:
             break
-    found = goal or other
+    visits = goal or other
     names = policy.task.actions
-    return Visited(b"".join(found), tuple(names[number] for number in found.values()))
+    return Visited(b"".join(visits), tuple(names[number] for number in visits.values()))
 
 
 def _note(
-    found: dict[bytes, int], policy: Policy, states: bytes, actions: list[int], count: int
+    visits: dict[bytes, int], policy: Policy, states: bytes, actions: list[int], count: int
 ) -> None:
     silent = policy.task.silent
     names = policy.task.actions
     for state, action in zip(split_states(states, policy.task.core.words), actions, strict=False):
-        if len(found) >= count:
+        if len(visits) >= count:
             return
         if names[action] not in silent:
-            found.setdefault(state, action)
+            visits.setdefault(state, action)
 
 
 def _runs(policy: Policy, count: int, *, seed: int) -> Iterator[tuple[bytes, list[int], str]]:
@@ -82,8 +86,8 @@ def draw_keep_states(policy: Policy, count: int, *, seed: int = 0) -> list[tuple
     """Return up to ``count`` states of runs of the policy that reach the goal, with its decisions
     there: what a repair should leave as it is.
     """
-    found = visited(policy, count, seed=seed, goal_only=True)
-    return list(zip(policy.task.unpack_all(found.packed), found.actions, strict=True))
+    states = visited(policy, count, seed=seed, goal_only=True)
+    return list(zip(policy.task.unpack_all(states.packed), states.actions, strict=True))
 
 
 # -- alternatives ------------------------------------------------------------------------------
@@ -98,21 +102,23 @@ def prefer_goal(policy: Policy, demands: Sequence[Demand], *, seed: int) -> list
     """
     assert policy.interface is not None
     names = policy.interface.outputs
-    if sum(len(one.good) for one in demands) > MAX_CHOICES:
+    if sum(len(demand.good) for demand in demands) > MAX_CHOICES:
         return list(demands)
     trials = [
-        (number, output, _outcomes(policy, one, names[output]))
-        for number, one in enumerate(demands)
-        if len(one.good) > 1
-        for output in one.good
+        (number, output, _outcomes(policy, demand, names[output]))
+        for number, demand in enumerate(demands)
+        if len(demand.good) > 1
+        for output in demand.good
     ]
-    best = [one.good for one in demands]
+    best = [demand.good for demand in demands]
     for turn in range(ROUNDS if trials else 0):
         shielded = _with_choices(policy, demands, [good[0] for good in best])
-        before, best = best, _best(shielded, demands, trials, seed=(seed + turn) % MAX_INT)
+        how = replace(TRIALS, seed=(seed + turn) % MAX_INT)
+        result = fuzz_packed(shielded, _trial_starts(trials), how, to_the_end=True)
+        before, best = best, _best(result.runs, demands, trials)
         if before == best:
             break
-    return [_narrowed(one, good) for one, good in zip(demands, best, strict=True)]
+    return [_narrowed(demand, good) for demand, good in zip(demands, best, strict=True)]
 
 
 def _narrowed(demand: Demand, good: tuple[int, ...]) -> Demand:
@@ -129,7 +135,7 @@ def _with_choices(policy: Policy, demands: Sequence[Demand], outputs: list[int])
     """Return the policy that takes these outputs in the states of the demands."""
     assert policy.interface is not None
     task = policy.task
-    states = b"".join(task.packed(one.state) for one in demands)
+    states = b"".join(task.packed(demand.state) for demand in demands)
     names = policy.interface.outputs
     position = {name: number for number, name in enumerate(task.actions)}
     numbers = [position[names[output]] for output in outputs]
@@ -137,31 +143,35 @@ def _with_choices(policy: Policy, demands: Sequence[Demand], outputs: list[int])
     return Policy(task, policy.name, core=core, unfiltered=policy.unfiltered)
 
 
-def _best(
-    policy: Policy,
-    demands: Sequence[Demand],
-    trials: Sequence[tuple[int, int, list[bytes]]],
-    *,
-    seed: int,
-) -> list[tuple[int, ...]]:
-    """Return the good outputs of each demand after which runs reach the goal most often."""
-    per_outcome = [max(RUNS_PER_CHOICE // len(outcomes), 1) for *_, outcomes in trials]
-    starts = [
+def _per_outcome(outcomes: Sequence[bytes]) -> int:
+    """Return how many runs begin in each outcome of a choice."""
+    return max(RUNS_PER_CHOICE // len(outcomes), 1)
+
+
+def _trial_starts(trials: Sequence[Trial]) -> bytes:
+    """Return where the runs of all trials begin, packed one after the other."""
+    return b"".join(
         packed
-        for (*_, outcomes), count in zip(trials, per_outcome, strict=True)
+        for *_, outcomes in trials
         for packed in outcomes
-        for _ in range(count)
-    ]
-    how = FuzzOptions(bias="uniform", lookahead=1, max_steps=MAX_STEPS, seed=seed)
-    runs = fuzz_packed(policy, b"".join(starts), how, to_the_end=True).runs
+        for _ in range(_per_outcome(outcomes))
+    )
+
+
+def _best(
+    runs: Sequence[Run], demands: Sequence[Demand], trials: Sequence[Trial]
+) -> list[tuple[int, ...]]:
+    """Return the good outputs of each demand after which the runs of its trials reach the goal
+    most often.
+    """
     worth = np.array([{"goal": 1.0, "fail": -1.0}.get(run.result, 0.0) for run in runs])
     value: dict[int, dict[int, float]] = {}
     at = 0
-    for (number, output, outcomes), count in zip(trials, per_outcome, strict=True):
-        length = len(outcomes) * count
+    for number, output, outcomes in trials:
+        length = len(outcomes) * _per_outcome(outcomes)
         value.setdefault(number, {})[output] = float(worth[at : at + length].mean())
         at += length
-    return [_of_most(one, value.get(number)) for number, one in enumerate(demands)]
+    return [_of_most(demand, value.get(number)) for number, demand in enumerate(demands)]
 
 
 def _of_most(demand: Demand, value: dict[int, float] | None) -> tuple[int, ...]:

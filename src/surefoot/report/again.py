@@ -12,8 +12,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from surefoot.errors import InputError, OutOfBudget, Unsupported, quoted
+from surefoot.pictures import Drawing
 from surefoot.policies import Policy
 from surefoot.report.source import Source
+from surefoot.tasks.state import State
 
 EXPECTED = (InputError, Unsupported, OutOfBudget)
 
@@ -26,6 +28,7 @@ class Again:
     """
 
     source: Source
+    drawing: Drawing | None = None
     notes: list[str] = field(default_factory=list)
     _policies: dict[str, Policy | None] = field(default_factory=dict, repr=False)
 
@@ -46,22 +49,27 @@ class Again:
     def labels(self) -> dict[str, tuple[str, ...]]:
         """The names of values, for the variables that have such: locations."""
         variables = getattr(self.task, "variables", ())
-        return {one.name: one.labels for one in variables if one.labels is not None}
+        return {
+            variable.name: variable.labels for variable in variables if variable.labels is not None
+        }
 
-    def state(self, values: Mapping[str, Any]) -> Any:
+    def state(self, values: Mapping[str, object]) -> State | None:
         """Return the state of the task with these values; None if there is none."""
         try:
             return None if self.task is None else self.task.state(dict(values))
         except (*EXPECTED, TypeError, ValueError, OverflowError, RecursionError):
             return None  # what stands in a finding can be anything
 
-    def picture(self, values: Mapping[str, Any]) -> str | None:
+    def picture(self, values: Mapping[str, object]) -> str | None:
         """Return the picture of a state as SVG; None if nobody can draw it."""
-        if getattr(self.task, "draw", None) is None:
+        if self.drawing is None and getattr(self.task, "draw", None) is None:
             return None
         state = self.state(values)
-        found = None if state is None else self.task.picture(state)
-        return None if found is None else str(found.svg)
+        if state is None:
+            return None
+        drawing = self.drawing
+        picture = self.task.picture(state) if drawing is None else drawing.draw(state, self.task)
+        return None if picture is None else str(picture.svg)
 
     @functools.cached_property
     def original(self) -> Policy | None:
@@ -82,7 +90,7 @@ class Again:
             return self.original
         return self._policy(earlier[-1]["policy"], earlier[-1].get("policy_sha256"))
 
-    def _policy(self, relative: Any, digest: Any) -> Policy | None:
+    def _policy(self, relative: object, digest: object) -> Policy | None:
         """Return a policy of the campaign; None, and a note, if it cannot be loaded."""
         if not isinstance(relative, str) or self.task is None:
             return None
@@ -90,7 +98,7 @@ class Again:
             self._policies[relative] = self._loaded(relative, digest)
         return self._policies[relative]
 
-    def _loaded(self, relative: str, digest: Any) -> Policy | None:
+    def _loaded(self, relative: str, digest: object) -> Policy | None:
         given = self.source.given
         try:
             if given is None or self.source.file(relative) is None:

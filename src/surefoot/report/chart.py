@@ -60,8 +60,8 @@ class Chart:
 def charts_of(source: Source) -> list[Chart]:
     """Return the curves: failing runs, faults so far, decisions changed. None without rounds."""
     rounds = source.iterations[:SHOWN_POINTS]
-    numbers = [one["iteration"] for one in rounds]
-    failing, faults = ([float(one[name]) for one in rounds] for name in ("unsafe_runs", "faults"))
+    numbers = [row["iteration"] for row in rounds]
+    failing, faults = ([float(row[name]) for row in rounds] for name in ("unsafe_runs", "faults"))
     if not rounds:
         return []
     return [
@@ -71,8 +71,8 @@ def charts_of(source: Source) -> list[Chart]:
     ]
 
 
-def _changed(one: Mapping[str, Any]) -> float | None:
-    return None if one["diff"] is None else float(one["diff"]["changed"])
+def _changed(row: Mapping[str, Any]) -> float | None:
+    return None if row["diff"] is None else float(row["diff"]["changed"])
 
 
 def _chart(

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
+from surefoot.records import Fault
 from surefoot.report.source import Source
 from surefoot.report.words import looked_at, number, percent, plain, state_text
-from surefoot.results import counted
+from surefoot.text import counted
 
 SHOWN_FAULTS = 100
 
@@ -68,70 +67,70 @@ def _evaluated(source: Source) -> Check:
 
 def _verified(source: Source) -> Check:
     name = "the policy is verified: no run of it fails"
-    found = source.verification
-    if not source.is_finished and found is None:
+    verification = source.verification
+    if not source.is_finished and verification is None:
         return Check("campaign", name, "", "verification is not reached yet", is_open=True)
     if source.outcome == "safe":
-        seen = "" if found is None else f"{looked_at(found)}: none fails"
+        seen = "" if verification is None else f"{looked_at(verification)}: none fails"
         return Check("campaign", name, seen)
-    why = (found or {}).get("reason") or source.content.get("reason") or source.outcome_text
-    verdict = "not verified" if found is None else f"the verdict is {found.get('verdict')}"
+    why = (verification or {}).get("reason") or source.content.get("reason") or source.outcome_text
+    verdict = (
+        "not verified" if verification is None else f"the verdict is {verification.get('verdict')}"
+    )
     return Check("campaign", name, "", plain(f"{verdict}: {why}"))
 
 
 def _faults(source: Source) -> list[Check]:
     faults = source.faults
-    checks = [_fault(source, at, one) for at, one in enumerate(faults[:SHOWN_FAULTS], start=1)]
+    checks = [_fault(source, at, fault) for at, fault in enumerate(faults[:SHOWN_FAULTS], start=1)]
     rest = faults[SHOWN_FAULTS:]
     if rest:
-        left = sum(not source.is_repaired(one) for one in rest)
+        left = sum(not source.is_repaired(fault) for fault in rest)
         name = f"{counted(len(rest), 'further fault')} repaired"
         problem = f"{left:,} of them are not repaired" if left else None
         checks.append(Check("faults", name, "", problem))
     return checks
 
 
-def _fault(source: Source, at: int, fault: Mapping[str, Any]) -> Check:
+def _fault(source: Source, at: int, fault: Fault) -> Check:
     is_repaired = source.is_repaired(fault)
-    name = f"fault {at} is repaired: {plain(fault.get('action'))} {fault_id(fault)}"
-    problem = None if is_repaired else f"{plain(fault.get('action'))} is a fault, and not repaired"
+    name = f"fault {at} is repaired: {plain(fault.action)} {fault_id(fault)}"
+    problem = None if is_repaired else f"{plain(fault.action)} is a fault, and not repaired"
     return Check("faults", name, fault_text(fault), problem)
 
 
-def fault_id(fault: Mapping[str, Any]) -> str:
+def fault_id(fault: Fault) -> str:
     """Return a short name of the decision, the same wherever it is found again."""
     import hashlib
     import json
 
-    decision = json.dumps([fault.get("state"), fault.get("action")], sort_keys=True)
+    decision = json.dumps([fault.state.to_dict(), fault.action], sort_keys=True)
     return hashlib.sha256(decision.encode()).hexdigest()[:12]
 
 
-def fault_text(fault: Mapping[str, Any], limit: int = 1_000) -> str:
+def fault_text(fault: Fault, limit: int = 1_000) -> str:
     """Return the fault in words."""
-    alternatives = [plain(one, 100) for one in fault.get("alternatives") or []][:10]
-    instead = f"; safe instead: {', '.join(alternatives)}" if alternatives else ""
+    alternatives = [plain(action, 100) for action in fault.alternatives[:10]]
+    instead = f"; safe alternative: {', '.join(alternatives)}" if alternatives else ""
     return (
-        f"{plain(fault.get('action'))} in {state_text(fault.get('state'), limit=limit)} may lead "
+        f"{plain(fault.action)} in {state_text(fault.state, limit=limit)} may lead "
         f"to {state_text(changed(fault), limit=limit)}, which is unsafe{instead}"
     )
 
 
-def changed(fault: Mapping[str, Any]) -> Any:
-    """Return the values of the outcome that the step changes; all if they cannot be compared."""
-    state, outcome = fault.get("state"), fault.get("outcome")
-    if not isinstance(state, Mapping) or not isinstance(outcome, Mapping):
-        return outcome
+def changed(fault: Fault) -> dict[str, object]:
+    """Return the values of the outcome that the step changes; all if it changes none."""
+    state, outcome = fault.state.to_dict(), dict(fault.outcome or {})
     new = {name: value for name, value in outcome.items() if state.get(name) != value}
     return new or outcome
 
 
 def summary(source: Source) -> dict[str, str]:
     """Return the numbers of a campaign, in words."""
-    found = {"outcome": source.outcome, "iterations": number(len(source.iterations))}
+    lines = {"outcome": source.outcome, "iterations": number(len(source.iterations))}
     for when in ("before", "after"):
         result = source.evaluation(when) or {}
         for name in ("unsafe_fraction", "goal_fraction"):
-            found[f"{name} {when}"] = percent(result.get(name))
+            lines[f"{name} {when}"] = percent(result.get(name))
     repaired = sum(map(source.is_repaired, source.faults))
-    return {**found, "faults": number(len(source.faults)), "faults repaired": number(repaired)}
+    return {**lines, "faults": number(len(source.faults)), "faults repaired": number(repaired)}

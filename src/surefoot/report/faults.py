@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from surefoot.domains.pictures import window
 from surefoot.findings import Finding
 from surefoot.policies import Policy
+from surefoot.records import Fault
 from surefoot.report.again import EXPECTED, Again
 from surefoot.report.pictures import Pictures
 from surefoot.report.words import plain, same_variables, score, state_text, value_text
@@ -58,7 +58,7 @@ class RunView:
     first: int
     fault: int
     actions: tuple[str, ...]
-    data: dict[str, Any]
+    data: dict[str, object]
 
     @property
     def is_cut(self) -> bool:
@@ -68,17 +68,12 @@ class RunView:
 
 @dataclass(frozen=True)
 class FaultView:
-    """A fault, ready to be shown."""
+    """A fault with what a page shows around it."""
 
     number: int
-    action: str
-    iteration: int
-    steps: int | None
+    fault: Fault
     is_repaired: bool
-    checked: bool | None
-    finding: str | None
     after: str | None
-    alternatives: tuple[str, ...]
     state_line: str
     state_image: str | None
     outcome_image: str | None
@@ -88,6 +83,16 @@ class FaultView:
     more_actions: int
     before_name: str
     run: RunView | None
+
+    @property
+    def action(self) -> str:
+        """What the policy does, as a text of somebody else's is shown."""
+        return plain(self.fault.action)
+
+    @property
+    def alternatives(self) -> tuple[str, ...]:
+        """What would be safe."""
+        return tuple(map(plain, self.fault.alternatives))
 
     @property
     def has_scores(self) -> bool:
@@ -100,8 +105,8 @@ def faults_of(again: Again, pictures: Pictures) -> list[FaultView]:
     views = []
     for number, fault in enumerate(again.source.faults[:SHOWN_FAULTS], start=1):
         finding = again.source.finding(fault)
-        if finding is None and fault.get("finding") and again.source.directory is not None:
-            again.notes.append(f"the finding {plain(fault['finding'])} cannot be read")
+        if finding is None and fault.finding and again.source.directory is not None:
+            again.notes.append(f"the finding {plain(fault.finding)} cannot be read")
         views.append(_Fault(again, pictures, fault, finding, number).view())
     return views
 
@@ -110,29 +115,25 @@ def faults_of(again: Again, pictures: Pictures) -> list[FaultView]:
 class _Fault:
     again: Again
     pictures: Pictures
-    fault: Mapping[str, Any]
+    fault: Fault
     finding: Finding | None
     number: int
 
     def view(self) -> FaultView:
         fault, again = self.fault, self.again
-        state, outcome = fault["state"], fault["outcome"]
-        values = self._value_rows(state, {**state, **outcome})
+        state = fault.state.to_dict()
+        outcome = {**state, **(fault.outcome or {})}
+        values = self._value_rows(state, outcome)
         rows = self._action_rows(state)
         after = next((row.action for row in rows if row.is_chosen_after), None)
         return FaultView(
             number=self.number,
-            action=plain(fault["action"]),
-            iteration=fault["iteration"],
-            steps=fault.get("steps"),
-            is_repaired=again.source.is_repaired(fault) and after != plain(fault["action"]),
-            checked=fault.get("checked"),
-            finding=fault.get("finding"),
+            fault=fault,
+            is_repaired=again.source.is_repaired(fault) and after != plain(fault.action),
             after=after,
-            alternatives=tuple(map(plain, self._alternatives)),
             state_line=state_text(state, again.labels, 300),
             state_image=self.pictures.figure(again.picture(state)),
-            outcome_image=self.pictures.figure(again.picture({**state, **outcome})),
+            outcome_image=self.pictures.figure(again.picture(outcome)),
             values=tuple(values[:SHOWN_VARIABLES]),
             more_values=max(len(values) - SHOWN_VARIABLES, 0),
             actions=tuple(rows[:SHOWN_ACTIONS]),
@@ -141,28 +142,26 @@ class _Fault:
             run=self._run(),
         )
 
-    @property
-    def _alternatives(self) -> list[str]:
-        return list(self.fault["alternatives"])
-
     def _before_name(self) -> str:
-        earlier = self.again.source.repairs_before(self.fault["iteration"])
+        earlier = self.again.source.repairs_before(self.fault.iteration or 0)
         return f"repaired in iteration {earlier[-1]['iteration']}" if earlier else "as given"
 
-    def _value_rows(self, state: Mapping[str, Any], outcome: Mapping[str, Any]) -> list[ValueRow]:
+    def _value_rows(
+        self, state: Mapping[str, object], outcome: Mapping[str, object]
+    ) -> list[ValueRow]:
         """Return a row for each variable, those that change first."""
         labels = self.again.labels
         rows = []
         for name in same_variables(state, outcome):
-            texts = (value_text(one.get(name), labels.get(name)) for one in (state, outcome))
+            texts = (value_text(values.get(name), labels.get(name)) for values in (state, outcome))
             rows.append(ValueRow(plain(name, 100), *texts))
         return sorted(rows, key=lambda row: not row.is_changed)
 
-    def _action_rows(self, state: Mapping[str, Any]) -> list[ActionRow]:
+    def _action_rows(self, state: Mapping[str, object]) -> list[ActionRow]:
         """Return a row for each applicable action, the best before the repair first."""
-        taken, real = self.fault["action"], self.again.state(state)
-        names = dict.fromkeys([taken, *self._alternatives, *self._applicable(real)])
-        before = _scores(self.again.before(self.fault["iteration"]), real)
+        taken, real = self.fault.action, self.again.state(state)
+        names = dict.fromkeys([taken, *self.fault.alternatives, *self._applicable(real)])
+        before = _scores(self.again.before(self.fault.iteration or 0), real)
         final = self.again.final
         after, chosen = _scores(final, real), _decision(final, real)
         rows = [
@@ -171,14 +170,14 @@ class _Fault:
                 before=score(before.get(name)),
                 after=score(after.get(name)),
                 is_fault=name == taken,
-                is_safe=name in self._alternatives,
+                is_safe=name in self.fault.alternatives,
                 is_chosen_after=name == chosen,
             )
-            for name in sorted(names, key=lambda one: -before.get(one, 0.0))
+            for name in sorted(names, key=lambda entry: -before.get(entry, 0.0))
         ]
         return sorted(rows, key=lambda row: not row.is_fault)
 
-    def _applicable(self, state: Any) -> tuple[str, ...]:
+    def _applicable(self, state: object) -> tuple[str, ...]:
         try:
             return () if state is None else tuple(self.again.task.applicable(state))
         except EXPECTED:
@@ -189,7 +188,9 @@ class _Fault:
             return None
         run, step = self.finding.content["run"], self.finding.about.get("step", 0)
         names, states, actions = run["variables"], run["states"], run["actions"]
-        if len(states) != len(actions) + 1 or not all(isinstance(one, list) for one in states):
+        if len(states) != len(actions) + 1 or not all(
+            isinstance(values, list) for values in states
+        ):
             return None
         most = max(2, min(SHOWN_STATES, SHOWN_CELLS // max(len(names), 1)))
         shown = window(min(step, len(states) - 1), len(states), most)
@@ -206,13 +207,13 @@ class _Fault:
         }
         return RunView(len(states), shown.start, step - shown.start, taken, data)
 
-    def _texts(self, row: Mapping[str, Any]) -> list[str]:
+    def _texts(self, row: Mapping[str, object]) -> list[str]:
         labels = self.again.labels
         items = list(row.items())[:SHOWN_VARIABLES]
         return [value_text(value, labels.get(name)) for name, value in items]
 
 
-def _scores(policy: Policy | None, state: Any) -> dict[str, float]:
+def _scores(policy: Policy | None, state: object) -> dict[str, float]:
     """Return what a policy thinks of the actions; nothing if it does not tell."""
     try:
         return {} if policy is None or state is None else policy.scores(state)
@@ -220,7 +221,7 @@ def _scores(policy: Policy | None, state: Any) -> dict[str, float]:
         return {}
 
 
-def _decision(policy: Policy | None, state: Any) -> str | None:
+def _decision(policy: Policy | None, state: object) -> str | None:
     try:
         return None if policy is None or state is None else policy.decide(state)
     except EXPECTED:

@@ -13,10 +13,10 @@ def junit_of(source: Source) -> str:
     """Return the suite of a campaign's checks: failures are what is wrong, errors what is open."""
     checks = checks_of(source)
     name = f"surefoot debug {plain(source.task.get('name'))}, policy {_policy(source)}"
-    open_ones = sum(one.problem is not None and one.is_open for one in checks)
+    open_ones = sum(entry.problem is not None and entry.is_open for entry in checks)
     counts = {
         "tests": str(len(checks)),
-        "failures": str(sum(one.problem is not None for one in checks) - open_ones),
+        "failures": str(sum(entry.problem is not None for entry in checks) - open_ones),
         "errors": str(open_ones),
         "skipped": "0",
         "time": f"{float(source.content.get('seconds') or 0):.3f}",

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from surefoot.records import Fault
+from surefoot.records.common import VERDICTS
 from surefoot.report.checks import changed
 from surefoot.report.source import Source
 from surefoot.report.words import looked_at, percent, plain, seconds, state_text
-from surefoot.results import counted
-from surefoot.results.common import VERDICTS
+from surefoot.text import counted
 
 SHOWN_FAULTS = 3
 PLAIN = re.compile(r"[A-Za-z0-9 ,.;:()%'-]+")  # nothing in such a text is markup
@@ -30,7 +31,7 @@ def markdown_of(source: Source) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def code(text: Any, limit: int = 200) -> str:
+def code(text: object, limit: int = 200) -> str:
     """Return a code span of any text, as GitHub reads it: fenced by more backticks than it has."""
     shown = plain(text, limit)
     fence = "`" * (max(map(len, re.findall("`+", shown)), default=0) + 1)
@@ -63,46 +64,47 @@ def _faults(source: Source) -> list[str]:
         f"{counted(len(source.iterations), 'iteration')} "
         f"({seconds(source.content.get('seconds'))})."
     )
-    shown = [_fault(source, one) for one in faults[:SHOWN_FAULTS]]
+    shown = [_fault(source, fault) for fault in faults[:SHOWN_FAULTS]]
     title = "**Smallest faults**" if len(faults) > len(shown) else "**Faults**"
     return [line, title + "\n\n" + "\n".join(shown)] if shown else [line]
 
 
-def _fault(source: Source, fault: Any) -> str:
-    alternatives = [code(one, 60) for one in (fault.get("alternatives") or [])[:5]]
-    state, outcome = (code(state_text(one), 300) for one in (fault.get("state"), changed(fault)))
-    end = f"; safe instead: {', '.join(alternatives)}" if alternatives else ""
-    finding = f" ({code(fault['finding'])})" if fault.get("finding") else ""
+def _fault(source: Source, fault: Fault) -> str:
+    alternatives = [code(values, 60) for values in fault.alternatives[:5]]
+    state, outcome = (code(state_text(one), 300) for one in (fault.state, changed(fault)))
+    end = f"; safe alternative: {', '.join(alternatives)}" if alternatives else ""
+    finding = f" ({code(fault.finding)})" if fault.finding else ""
     status = "Repaired" if source.is_repaired(fault) else "**Not repaired**"
     return (
-        f"- {code(fault.get('action'))} in {state} may lead to {outcome}, which is unsafe{end}. "
+        f"- {code(fault.action)} in {state} may lead to {outcome}, which is unsafe{end}. "
         f"{status}{finding}."
     )
 
 
 def _verified(source: Source) -> str:
-    found = source.verification
-    if found is None:
+    verification = source.verification
+    if verification is None:
         return "Not verified."
-    text = f"Verification: **{_verdict(found)}**, {looked_at(found)}"
-    if found.get("certificate"):
-        text += f"; certificate {code(found['certificate'])} {_status(found.get('checked'))}"
+    text = f"Verification: **{_verdict(verification)}**, {looked_at(verification)}"
+    if verification.get("certificate"):
+        status = _status(verification.get("checked"))
+        text += f"; certificate {code(verification['certificate'])} {status}"
     return text + "."
 
 
-def _verdict(found: Any) -> str:
-    verdict = found.get("verdict")
+def _verdict(verification: Any) -> str:
+    verdict = verification.get("verdict")
     return str(verdict) if verdict in VERDICTS else "unknown"
 
 
-def _status(checked: Any) -> str:
+def _status(checked: object) -> str:
     if checked is None:
         return "not checked"
     return "accepted by the checker" if checked is True else "**rejected by the checker**"
 
 
 def _commands(source: Source) -> str:
-    commands = [plain(one) for one in source.content.get("reproduce") or []]
+    commands = [plain(command) for command in source.content.get("reproduce") or []]
     if not commands:
         return ""
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", "\n".join(commands))), default=0))

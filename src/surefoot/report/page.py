@@ -16,12 +16,13 @@ from importlib.resources import files
 from typing import Any
 
 from surefoot import __version__
+from surefoot.pictures import Drawing
 from surefoot.report import chart, words
 from surefoot.report.again import Again
 from surefoot.report.faults import FaultView, faults_of
 from surefoot.report.pictures import Pictures
 from surefoot.report.source import Source
-from surefoot.results import counted
+from surefoot.text import counted
 
 SHOWN_ROUNDS = 200
 SHOWN_CHANGES = 6  # examples of a repair
@@ -29,14 +30,14 @@ SHOWN_REPAIRS = 20
 STAGES = ("fuzz", "faults", "repair", "verify")
 
 
-def page_of(source: Source) -> str:
-    """Return the page as text."""
+def page_of(source: Source, *, drawing: Drawing | None = None) -> str:
+    """Return the page as text. States are drawn by ``drawing``, or else as the task does."""
     from markupsafe import Markup
 
-    again, pictures = Again(source), Pictures()
+    again, pictures = Again(source, drawing=drawing), Pictures()
     faults = faults_of(again, pictures)
     style, script = _part("page.css"), _part("page.js")
-    data = {"runs": [one.run.data for one in faults if one.run], "pictures": pictures.frames}
+    data = {"runs": [fault.run.data for fault in faults if fault.run], "pictures": pictures.frames}
     return str(
         _template().render(
             source=source,
@@ -62,7 +63,7 @@ def page_of(source: Source) -> str:
     )
 
 
-def json_for_script(data: Any) -> str:
+def json_for_script(data: object) -> str:
     """Return data as JSON that no text in it can end: nothing in it looks like markup."""
     text = json.dumps(data, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
@@ -73,7 +74,7 @@ def _template() -> Any:
     from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
 
-    def plain(value: Any) -> Any:
+    def plain(value: object) -> object:
         return words.plain(value) if type(value) is str else value
 
     environment = Environment(
@@ -113,23 +114,23 @@ def _digest(text: str) -> str:
 
 def _run_numbers(faults: list[FaultView]) -> dict[int, int]:
     """Return which run of the data belongs to which fault."""
-    with_run = [one.number for one in faults if one.run]
+    with_run = [fault.number for fault in faults if fault.run]
     return {number: position for position, number in enumerate(with_run)}
 
 
-def _repairs(source: Source, again: Again) -> list[dict[str, Any]]:
+def _repairs(source: Source, again: Again) -> list[dict[str, object]]:
     """Return the repairs that changed decisions, each with some examples."""
-    found = []
-    for one in source.iterations:
-        diff = one["diff"]
+    rows = []
+    for iteration in source.iterations:
+        diff = iteration["diff"]
         if diff is not None:
             examples = list(diff["examples"])[:SHOWN_CHANGES]
             lines = [_change(each, again) for each in examples if isinstance(each, Mapping)]
-            found.append({"iteration": one["iteration"], "diff": diff, "examples": lines})
-    return found[-SHOWN_REPAIRS:]
+            rows.append({"iteration": iteration["iteration"], "diff": diff, "examples": lines})
+    return rows[-SHOWN_REPAIRS:]
 
 
-def _change(example: Mapping[str, Any], again: Again) -> dict[str, str]:
+def _change(example: Mapping[str, object], again: Again) -> dict[str, str]:
     return {
         "state": words.state_text(example.get("state"), again.labels, 400),
         "before": str(example.get("before")),
@@ -139,16 +140,20 @@ def _change(example: Mapping[str, Any], again: Again) -> dict[str, str]:
 
 def _findings(source: Source) -> dict[str, int]:
     """Return how many faults have certificates in a file, and what the checker said to them."""
-    kept = [one for one in source.faults if one.get("finding")]
+    kept = [fault for fault in source.faults if fault.finding]
     return {
         "faults": len(source.faults),
         "kept": len(kept),
-        "accepted": sum(one.get("checked") is True for one in kept),
-        "rejected": sum(one.get("checked") is False for one in kept),
-        "open": sum(one.get("checked") is None for one in kept),
+        "accepted": sum(fault.checked is True for fault in kept),
+        "rejected": sum(fault.checked is False for fault in kept),
+        "open": sum(fault.checked is None for fault in kept),
     }
 
 
 def _options(source: Source) -> list[tuple[str, str]]:
     options = source.content["options"]
-    return [(str(name), words.value_text(value)) for name, value in options.items()]
+    flat: dict[str, object] = {}
+    for name, value in options.items():
+        within = value.items() if isinstance(value, dict) else ()
+        flat |= {f"{name}.{option}": each for option, each in within} or {name: value}
+    return [(str(name), words.value_text(value)) for name, value in flat.items()]

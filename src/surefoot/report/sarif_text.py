@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any
 from urllib.parse import quote
 
 from surefoot import __version__
+from surefoot.records import Fault
 from surefoot.report.checks import fault_id, fault_text, summary
 from surefoot.report.source import Source
 from surefoot.report.words import plain
@@ -55,7 +54,7 @@ def sarif_of(source: Source) -> str:
     return json.dumps(document, indent=2) + "\n"
 
 
-def _driver() -> dict[str, Any]:
+def _driver() -> dict[str, object]:
     rules = [
         {
             "id": f"surefoot/{rule}",
@@ -69,8 +68,8 @@ def _driver() -> dict[str, Any]:
     return {"name": "Surefoot", "version": __version__, "rules": rules}
 
 
-def _results(source: Source) -> list[dict[str, Any]]:
-    results = [_fault(source, one) for one in source.faults[:MOST_RESULTS]]
+def _results(source: Source) -> list[dict[str, object]]:
+    results = [_fault(source, fault) for fault in source.faults[:MOST_RESULTS]]
     text = plain(source.content.get("reason") or source.outcome_text)
     if source.outcome == "stopped":
         results.append(_result(source, "unsafe-start", text))
@@ -79,16 +78,15 @@ def _results(source: Source) -> list[dict[str, Any]]:
     return results
 
 
-def _fault(source: Source, fault: Mapping[str, Any]) -> dict[str, Any]:
+def _fault(source: Source, fault: Fault) -> dict[str, object]:
     is_repaired = source.is_repaired(fault)
     text = fault_text(fault) + ("; repaired" if is_repaired else "")
-    file = fault.get("finding")
-    result = _result(source, "fault", text, file=str(file) if file else "campaign.json")
+    result = _result(source, "fault", text, file=fault.finding or "campaign.json")
     result["partialFingerprints"] = {"surefootDecision/v1": fault_id(fault)}
     result["properties"] = {
         "repaired": is_repaired,
-        "checked": fault.get("checked"),
-        "iteration": fault.get("iteration"),
+        "checked": fault.checked,
+        "iteration": fault.iteration,
     }
     return {**result, "level": "note"} if is_repaired else result
 
@@ -98,7 +96,9 @@ def _literal(text: str) -> str:
     return text.replace("{", "{{").replace("}", "}}").replace("](", "] (")
 
 
-def _result(source: Source, rule: str, text: str, *, file: str = "campaign.json") -> dict[str, Any]:
+def _result(
+    source: Source, rule: str, text: str, *, file: str = "campaign.json"
+) -> dict[str, object]:
     names = {"module": source.task.get("name"), "object": source.policy.get("name")}
     return {
         "ruleId": f"surefoot/{rule}",

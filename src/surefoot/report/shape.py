@@ -20,7 +20,7 @@ def _real(value: Any) -> bool:
     return type(value) in (int, float) and abs(value) < 1e300
 
 
-def _whole(value: Any) -> bool:
+def _whole(value: object) -> bool:
     return type(value) is int and 0 <= value < 2**64
 
 
@@ -32,12 +32,12 @@ def _or_none(test: Test) -> Test:
     return lambda value: value is None or test(value)
 
 
-def _object(value: Any) -> bool:
+def _object(value: object) -> bool:
     return isinstance(value, Mapping)
 
 
-def _texts(value: Any) -> bool:
-    return isinstance(value, list | tuple) and all(isinstance(one, str) for one in value)
+def _texts(value: object) -> bool:
+    return isinstance(value, list | tuple) and all(isinstance(part, str) for part in value)
 
 
 _text, _flag = _is(str), _is(bool)
@@ -106,13 +106,13 @@ def check_shape(content: Mapping[str, Any]) -> None:
     if name is not None:
         raise _error(f"{name} is {shown(content.get(name))}")
     for member, shape in (("iterations", ITERATION), ("faults", FAULT)):
-        for at, one in enumerate(content[member]):
-            name = _wrong(one, shape)
+        for at, entry in enumerate(content[member]):
+            name = _wrong(entry, shape)
             if name is not None:
                 raise _error(f"{name} of number {at} of its {member} is not as it should be")
 
 
-def _wrong(value: Any, shape: Mapping[str, Test]) -> str | None:
+def _wrong(value: object, shape: Mapping[str, Test]) -> str | None:
     """Return the first member that is missing, or not as it should be; None if there is none."""
     if not isinstance(value, Mapping):
         return "something"

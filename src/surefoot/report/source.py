@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from surefoot.errors import InputError, shown
 from surefoot.findings import Finding, read_finding
+from surefoot.records import Fault
+from surefoot.records.debugging import OUTCOMES
+from surefoot.records.documents import fault_from
 from surefoot.report.shape import check_shape
-from surefoot.results.debugging import OUTCOMES
 
 if TYPE_CHECKING:
     from surefoot.campaign.given import Given
@@ -64,12 +67,12 @@ class Source:
         return OUTCOMES[self.outcome] if self.is_finished else STATES[self.outcome]
 
     @property
-    def task(self) -> Mapping[str, Any]:
+    def task(self) -> Mapping[str, object]:
         """The task: name, sha256, source, options."""
         return dict(self.content["task"])
 
     @property
-    def policy(self) -> Mapping[str, Any]:
+    def policy(self) -> Mapping[str, object]:
         """The policy as it was given: name, sha256, interface, unfiltered, model."""
         return dict(self.content["policy"])
 
@@ -78,43 +81,43 @@ class Source:
         """The rounds of the loop, in their order."""
         return list(self.content["iterations"])
 
-    @property
-    def faults(self) -> list[Mapping[str, Any]]:
+    @cached_property
+    def faults(self) -> list[Fault]:
         """All faults, the smallest first."""
-        return list(self.content["faults"])
+        return [fault_from(content) for content in self.content["faults"]]
 
     @property
-    def verification(self) -> Mapping[str, Any] | None:
+    def verification(self) -> Mapping[str, object] | None:
         """What verification said; None if it was not reached, or not asked for."""
-        found: Mapping[str, Any] | None = self.content["verification"]
-        return found
+        verification: Mapping[str, object] | None = self.content["verification"]
+        return verification
 
     def evaluation(self, when: str) -> Mapping[str, Any] | None:
         """Return the evaluation ``before`` or ``after``; None if it is not there yet."""
-        found: Mapping[str, Any] | None = self.content[when]
-        return found
+        evaluation: Mapping[str, object] | None = self.content[when]
+        return evaluation
 
-    def is_repaired(self, fault: Mapping[str, Any]) -> bool:
+    def is_repaired(self, fault: Fault) -> bool:
         """Return whether the last policy was repaired with this fault among the others: each
         repair is of all faults so far.
         """
-        return int(fault["iteration"]) <= self._last_repair
+        return (fault.iteration or 0) <= self._last_repair
 
-    def repairs_before(self, iteration: int) -> list[Mapping[str, Any]]:
+    def repairs_before(self, iteration: int) -> list[Mapping[str, object]]:
         """Return the rounds before an iteration that made a policy."""
-        made = [one for one in self.iterations if one["policy"]]
-        return [one for one in made if one["iteration"] < iteration]
+        made = [line for line in self.iterations if line["policy"]]
+        return [line for line in made if line["iteration"] < iteration]
 
     @property
     def _last_repair(self) -> int:
         """The iteration that made the last policy; 0 if none did."""
-        made = [one for one in self.iterations if one.get("policy_sha256")]
+        made = [iteration for iteration in self.iterations if iteration.get("policy_sha256")]
         digest = self.content.get("final_sha256")
         if digest is not None:
-            made = [one for one in made if one["policy_sha256"] == digest]
+            made = [iteration for iteration in made if iteration["policy_sha256"] == digest]
         return int(made[-1]["iteration"]) if made else 0
 
-    def file(self, relative: Any) -> Path | None:
+    def file(self, relative: object) -> Path | None:
         """Return a file of the campaign. None if it is not at hand, or not below the directory:
         nothing else is read, whatever the campaign says.
         """
@@ -123,19 +126,19 @@ class Source:
         root, path = self.directory.resolve(), (self.directory / relative).resolve()
         return path if path.is_relative_to(root) and path.is_file() else None
 
-    def finding(self, fault: Mapping[str, Any]) -> Finding | None:
+    def finding(self, fault: Fault) -> Finding | None:
         """Return the finding of a fault; None if it has none, or its file cannot be read."""
-        path = self.file(fault.get("finding"))
+        path = self.file(fault.finding)
         try:
             return None if path is None else read_finding(path)
         except InputError:
             return None
 
 
-def source_of(campaign: Any) -> Source:
+def source_of(campaign: object) -> Source:
     """Return what to report on: a directory, a campaign that was read, or its data alone.
 
-    Raises InputError for anything else, and for a directory that is no campaign.
+    Raises InputError for anything else, and for a directory that is not a campaign.
     """
     if isinstance(campaign, Source):
         return campaign
@@ -147,4 +150,4 @@ def source_of(campaign: Any) -> Source:
         return Source(campaign.to_dict(), campaign.given)
     if isinstance(campaign, Mapping) and "campaign" in campaign:
         return Source(campaign)
-    raise InputError("not-a-campaign", f"{shown(campaign)} is no campaign")
+    raise InputError("not-a-campaign", f"{shown(campaign)} is not a campaign")

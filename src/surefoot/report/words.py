@@ -7,17 +7,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from surefoot.errors import printable, shown
-from surefoot.results import counted
+from surefoot.text import counted
 
 CUT = 2_000  # characters of a name, or of a state in one line
 
 
-def plain(text: Any, limit: int = CUT) -> str:
+def plain(text: object, limit: int = CUT) -> str:
     """Return a text of somebody else's: control characters escaped, cut."""
     return printable(text if isinstance(text, str) else shown(text), limit)
 
 
-def number(value: Any, digits: int = 4) -> str:
+def number(value: object, digits: int = 4) -> str:
     """Return a number with separators for thousands, reals rounded; a dash for none."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return "–" if value is None else plain(value)
@@ -43,7 +43,7 @@ def score(value: float | None) -> str:
     return "–" if value is None else f"{value:.5g}".replace("-", "−")
 
 
-def percent(fraction: Any) -> str:
+def percent(fraction: object) -> str:
     """Return a fraction in percent. What is not quite nothing, or not quite all, stays so."""
     if not isinstance(fraction, int | float) or isinstance(fraction, bool):
         return "–"
@@ -56,7 +56,7 @@ def percent(fraction: Any) -> str:
     return f"{text.rstrip('0').rstrip('.')} %"
 
 
-def seconds(value: Any) -> str:
+def seconds(value: object) -> str:
     """Return a duration, in the unit that people would use."""
     if not isinstance(value, int | float) or isinstance(value, bool):
         return "–"
@@ -68,7 +68,7 @@ def seconds(value: Any) -> str:
     return f"{minutes // 60:,} h {minutes % 60} min"
 
 
-def value_text(value: Any, labels: tuple[str, ...] | None = None) -> str:
+def value_text(value: object, labels: tuple[str, ...] | None = None) -> str:
     """Return the value of a variable, a location by its name."""
     if labels is not None and isinstance(value, int) and 0 <= value < len(labels):
         return plain(labels[value], 100)
@@ -80,7 +80,7 @@ def value_text(value: Any, labels: tuple[str, ...] | None = None) -> str:
 
 
 def state_text(
-    state: Any, labels: Mapping[str, tuple[str, ...]] | None = None, limit: int = CUT
+    state: object, labels: Mapping[str, tuple[str, ...]] | None = None, limit: int = CUT
 ) -> str:
     """Return a state in one line: ``x=3, y=0``."""
     if not isinstance(state, Mapping):
@@ -93,9 +93,9 @@ def state_text(
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-def same_variables(state: Any, outcome: Any) -> list[str]:
+def same_variables(state: object, outcome: object) -> list[str]:
     """Return the names of the variables of a state and an outcome of it, in their order."""
     names: dict[str, None] = {}
-    for one in (state, outcome):
-        names |= dict.fromkeys(map(str, one)) if isinstance(one, Mapping) else {}
+    for values in (state, outcome):
+        names |= dict.fromkeys(map(str, values)) if isinstance(values, Mapping) else {}
     return list(names)

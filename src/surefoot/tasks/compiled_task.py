@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, TypeGuard, TypeVar
 
 from surefoot import _core
 from surefoot.errors import (
     InputError,
     OutOfBudget,
     SurefootError,
+    Unsupported,
     nearest_hint,
     printable,
     quoted,
 )
+from surefoot.files import write_pieces
 from surefoot.tasks.description import (
     Assignment,
     Description,
@@ -34,6 +35,8 @@ from surefoot.tasks.source import Source
 from surefoot.tasks.state import GOAL, State
 from surefoot.tasks.task import MAX_STATE_TEXT, Feature, Task, split_states
 
+P = ParamSpec("P")
+T = TypeVar("T")
 REJECTION_TRIES = 1_000_000
 
 
@@ -54,16 +57,19 @@ class CompiledTask(Task):
         self._names = tuple(v.name for v in self.variables)
         self._index = {name: i for i, name in enumerate(self._names)}
         self._action_index = {name: i for i, name in enumerate(self._actions)}
+        spec = _Compiler(description, self.variables, self._action_index).spec()
         try:
-            self.core = _Compiler(description, self.variables, self._action_index).compile()
+            self.core = _core.CompiledTask(**spec)
         except (ValueError, MemoryError) as error:
             raise InputError("bad-description", f"the core refuses the task: {error}") from None
         self._starts = self._packed_starts()
+        self._sha256 = ""
+        self._spec: dict[str, Any] | None = spec  # until somebody asks for the hash of it
 
     def __deepcopy__(self, memo: object) -> CompiledTask:
         return self  # nothing about it changes
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return _made_again, (self.description, self.source, self.draw)
 
     @property
@@ -78,7 +84,7 @@ class CompiledTask(Task):
 
     # -- states ------------------------------------------------------------------------------
 
-    def state(self, values: Mapping[str, Any] | None = None, /, **more: Any) -> State:
+    def state(self, values: Mapping[str, object] | None = None, /, **more: object) -> State:
         """Return the state with these values; every variable must be given, in its range.
 
         Location variables also take the name of a location. ``task.state(x=3, y=0)``, or a
@@ -122,13 +128,13 @@ class CompiledTask(Task):
         """
         return list(self.core.columns(packed))
 
-    def packed(self, state: State | Mapping[str, Any]) -> bytes:
+    def packed(self, state: State | Mapping[str, object]) -> bytes:
         """Return the core's bytes of a state."""
         if isinstance(state, State) and state._names is self.names:
             return state.packed  # the tuple of names is this task's own: so is the state
         return self.state(state).packed
 
-    def _ask(self, call: Callable[..., Any], *args: Any, **options: Any) -> Any:
+    def _ask(self, call: Callable[P, T], *args: P.args, **options: P.kwargs) -> T:
         """Return what the core answers; its errors of the model come out as InputError."""
         try:
             return call(*args, **options)
@@ -141,14 +147,14 @@ class CompiledTask(Task):
         """Return the core's number of an action; None if there is no such action."""
         return self._action_index.get(action)
 
-    def applicable(self, state: State | Mapping[str, Any]) -> tuple[str, ...]:
+    def applicable(self, state: State | Mapping[str, object]) -> tuple[str, ...]:
         """Return the applicable actions in the order of ``task.actions``, silent ones included.
 
         Goal and fail are not looked at: runs stop there, but the model may well have edges.
         """
         return tuple(self.actions[i] for i in self._ask(self.core.applicable, self.packed(state)))
 
-    def outcomes(self, state: State | Mapping[str, Any], action: str) -> tuple[State, ...]:
+    def outcomes(self, state: State | Mapping[str, object], action: str) -> tuple[State, ...]:
         """Return the outcomes of an action, a set; empty if it is not applicable."""
         number = self._action_index.get(action)
         if number is None:
@@ -157,22 +163,39 @@ class CompiledTask(Task):
                 f"the task has no action {quoted(action)}",
                 hint=nearest_hint(action, self.actions),
             )
-        found = self._ask(self.core.outcomes, self.packed(state), number)
-        return tuple(self.unpack(one) for one in found)
+        packed_outcomes = self._ask(self.core.outcomes, self.packed(state), number)
+        return tuple(self.unpack(outcome) for outcome in packed_outcomes)
 
-    def is_fail(self, state: State | Mapping[str, Any]) -> bool:
+    def is_fail(self, state: State | Mapping[str, object]) -> bool:
         """Return whether the state satisfies the fail condition."""
         return bool(self._ask(self.core.is_fail, self.packed(state)))
 
-    def is_goal(self, state: State | Mapping[str, Any]) -> bool:
+    def is_goal(self, state: State | Mapping[str, object]) -> bool:
         """Return whether the state satisfies the goal condition and does not fail."""
         return int(self._ask(self.core.kind, self.packed(state))) == GOAL
 
-    def distance_to_fail(self, state: State | Mapping[str, Any]) -> float:
+    @property
+    def fail_condition(self) -> Expr | None:
+        """The fail condition, if there is one."""
+        return self.description.fail_condition
+
+    @property
+    def goal_condition(self) -> Expr | None:
+        """The goal condition, if there is one."""
+        return self.description.goal_condition
+
+    def distance_to_fail(self, state: State | Mapping[str, object]) -> float:
         """Return how far the state is from fail: 0 if it fails, infinity if the task has no fail
         condition.
         """
         return float(self._ask(self.core.distance_to_fail, self.packed(state)))
+
+    def guidance_to(self, condition: Expr) -> _core.Guidance:
+        """Return how far states are from where a condition holds, for the core's searches."""
+        self.description.check_names(condition)
+        nodes = _Compiler(self.description, self.variables, self._action_index).nodes
+        root = nodes.add(distance_to(condition), as_type="real")
+        return _core.Guidance(self.core, nodes.tuples, root)
 
     # -- start states ------------------------------------------------------------------------
 
@@ -185,7 +208,7 @@ class CompiledTask(Task):
         """Return the packed start states one after the other; None for a condition."""
         return self._starts
 
-    def is_start(self, state: State | Mapping[str, Any]) -> bool:
+    def is_start(self, state: State | Mapping[str, object]) -> bool:
         """Return whether the state is a start state."""
         packed = self.packed(state)
         if self._starts is not None:
@@ -206,9 +229,10 @@ class CompiledTask(Task):
         elif not self.core.has_finite_starts():
             raise self.infinite_starts()
         else:
-            packed, ran_out = self._ask(
+            starts: _core.Starts = self._ask(
                 self.core.list_starts, max_states=max_states, max_seconds=max_seconds
             )
+            packed, ran_out = starts.states, starts.stopped
         if ran_out:
             limit = f"{max_states:,} states" if ran_out == "states" else f"{max_seconds:g} seconds"
             raise OutOfBudget(
@@ -241,14 +265,15 @@ class CompiledTask(Task):
         count, seed = check_draw(count, seed)
         if self._starts is not None:
             return self._draw_listed(count, seed)
-        packed, stopped = self._ask(
+        starts: _core.Starts = self._ask(
             self.core.sample_starts,
             count=count,
             seed=seed,
             max_seconds=max_seconds,
             max_tries=REJECTION_TRIES,
         )
-        if stopped or (
+        packed = starts.states
+        if starts.stopped or (
             len(packed) < count * self.core.words * 8 and not self.core.has_finite_starts()
         ):
             raise OutOfBudget(
@@ -259,7 +284,7 @@ class CompiledTask(Task):
             )
         if count and not packed:
             raise self._no_start()
-        return bytes(packed)
+        return packed
 
     def _draw_listed(self, count: int, seed: int) -> bytes:
         assert self._starts is not None
@@ -300,15 +325,32 @@ class CompiledTask(Task):
     # -- files and errors --------------------------------------------------------------------
 
     def write_jani(self, path: str | Path) -> None:
-        """Write the task as a JANI file with our property inside."""
-        from surefoot.tasks.jani.writer import write_jani
+        """Write the task as a JANI file with our property inside.
+
+        Raises Unsupported (``writer-costs``) if edges have costs, which JANI cannot express.
+        """
+        from surefoot.tasks.front_ends import JANI
+
+        self.write(path, front_end=JANI)
+
+    def write(self, path: str | Path, *, front_end: str) -> None:
+        """Write the task as a file of a front end that can write."""
+        from surefoot.tasks.front_ends import task_text
 
         if not isinstance(path, str | Path):
             raise InputError("bad-option", f"path is a str or Path, not {shown(path)}")
         if "\0" in str(path):
-            raise InputError("file-not-written", "no path has a NUL character", file=str(path))
+            raise InputError(
+                "file-not-written", "a path cannot contain a NUL character", file=str(path)
+            )
+        if any(edge.cost is not None for edge in self.description.edges):
+            raise Unsupported(
+                "writer-costs",
+                "edges of the task have costs, which JANI cannot express",
+                hint="give the task itself, as FILE.py:NAME",
+            )
         try:
-            write_jani(self.description, path)
+            write_pieces(path, task_text(self.description, front_end), what="task")
         except OSError as error:
             reason = error.strerror or str(error)
             raise InputError(
@@ -317,15 +359,29 @@ class CompiledTask(Task):
 
     @property
     def sha256(self) -> str:
-        """The SHA-256 of the task as a JANI file: equal for equal tasks, whatever file they came
-        from.
+        """A hash of what was compiled: equal for equal tasks, whatever they came from. It begins
+        with a word that says how it was made.
         """
-        from surefoot.tasks.jani.writer import json_text, to_jani
+        from surefoot.tasks.identity import identity_of
 
-        digest = hashlib.sha256()
-        for piece in json_text(to_jani(self.description)):
-            digest.update(piece.encode("utf-8", "surrogatepass"))
-        return digest.hexdigest()
+        spec = self._spec
+        if spec is not None:
+            self._sha256 = identity_of(self, spec)
+            self._spec = None  # in this order: another thread may ask at the same time
+        return self._sha256
+
+    def has_sha256(self, digest: str) -> bool:
+        """Return whether this is the hash of the task, as made today or before version 0.2."""
+        from surefoot.tasks.identity import PREFIX
+
+        return digest == (self.sha256 if digest.startswith(PREFIX) else self._jani_sha256)
+
+    @functools.cached_property
+    def _jani_sha256(self) -> str:
+        """The SHA-256 of the task as a JANI file, by which versions before 0.2 knew it."""
+        from surefoot.tasks.front_ends import old_sha256
+
+        return old_sha256(self.description)
 
     def model_error(self, error: Exception) -> InputError:
         """Return the user's view of an error the core met in the model: it names edge and state."""
@@ -379,9 +435,6 @@ class _Compiler:
         self.numbers |= {name: self.numbers[f"{name}[0]"] for name in description.arrays}
         self.nodes = Nodes(self.numbers, description.arrays)
 
-    def compile(self) -> Any:
-        return _core.CompiledTask(**self.spec())
-
     def spec(self) -> dict[str, Any]:
         d = self.description
         edges = [self._edge(number, edge) for number, edge in enumerate(d.edges)]
@@ -413,26 +466,28 @@ class _Compiler:
         self.description.check_names(condition)
         return self.nodes.add(condition)
 
-    def _edge(self, number: int, edge: Edge) -> tuple[int, int, list[Any]]:
+    def _edge(self, number: int, edge: Edge) -> tuple[int, int, list[Any], int]:
         try:
             guard = self._condition(edge.guard)
             outcomes = [
                 (
-                    [self._probability(p) for p in outcome.probabilities],
+                    [self._number(p, "a probability") for p in outcome.probabilities],
                     [self._assignment(a) for a in outcome.assignments],
+                    outcome.weight,
                 )
                 for outcome in edge.outcomes
             ]
+            cost = NO_NODE if edge.cost is None else self._number(edge.cost, "a cost")
         except SurefootError as error:
             place = edge.place or f"edge {number} of {quoted(edge.action)}"
             raise error.at(file=self.description.file, place=place) from None
-        return self.actions[edge.action], guard, outcomes
+        return self.actions[edge.action], guard, outcomes, cost
 
-    def _probability(self, probability: Expr) -> int:
-        self.description.check_names(probability)
-        if probability.type == "bool":
-            raise InputError("type-mismatch", "a probability is a number, not a Boolean")
-        return self.nodes.add(probability, as_type="real")
+    def _number(self, expression: Expr, what: str) -> int:
+        self.description.check_names(expression)
+        if expression.type == "bool":
+            raise InputError("type-mismatch", f"{what} is a number, not a Boolean")
+        return self.nodes.add(expression, as_type="real")
 
     def _assignment(self, a: Assignment) -> tuple[int, int, int, int, int, int, int]:
         target = a.target
@@ -478,3 +533,8 @@ def _made_again(description: Description, source: Source | None, draw: Any) -> C
     task = CompiledTask(description)
     task.source, task.draw = source, draw
     return task
+
+
+def has_description(task: Task) -> TypeGuard[CompiledTask]:
+    """Return whether the steps of a task can be read, not only taken."""
+    return Feature.DESCRIPTION in task.features

@@ -78,20 +78,29 @@ class Assignment:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Something an edge may do: possible where all ``probabilities`` are positive."""
+    """Something an edge may do: possible where all ``probabilities`` are positive.
+
+    ``weight`` is their constant factor. An outcome's probability is the product of all,
+    divided by the sum over the outcomes of the edge.
+    """
 
     assignments: tuple[Assignment, ...] = ()
     probabilities: tuple[Expr, ...] = ()
+    weight: float = 1.0
 
 
 @dataclass(frozen=True)
 class Edge:
-    """Where ``guard`` holds, ``action`` may have any of the ``outcomes``."""
+    """Where ``guard`` holds, ``action`` may have any of the ``outcomes``.
+
+    Taking it costs ``cost``, 1 if that is None.
+    """
 
     action: str
     guard: Expr | None
     outcomes: tuple[Outcome, ...]
     place: str | None = None
+    cost: Expr | None = None
 
 
 @dataclass
@@ -176,7 +185,7 @@ class Description:
         upper: float | None = None,
         *,
         initial: Sequence[Value] | None = None,
-        **more: Any,
+        **more: object,
     ) -> Array:
         """Declare ``length`` cells ``name[0]``, ``name[1]``, ... and return the array.
 
@@ -233,10 +242,14 @@ class Description:
         action: str,
         *,
         guard: Expr | None = None,
-        outcomes: Iterable[Outcome | Mapping[Any, Any]] = (),
+        outcomes: Iterable[Outcome | Mapping[Any, object]] = (),
         place: str | None = None,
+        cost: Expr | float | None = None,
     ) -> None:
-        """Add an edge. An outcome is a dictionary variable -> new value; ``{}`` changes nothing."""
+        """Add an edge. An outcome is a dictionary variable -> new value; ``{}`` changes nothing.
+
+        ``cost`` is what taking the edge costs, 1 if it is not given.
+        """
         check_name(action, "action", place)
         made = tuple(self._outcome(o) for o in _listed_outcomes(outcomes, action, place))
         if not made:
@@ -248,9 +261,10 @@ class Description:
             guard = require_bool(guard, "a guard", place)
         if action not in self.silent:
             self.action(action)
-        self.edges.append(Edge(action, guard, made, place))
+        price = None if cost is None else as_expr(cost)
+        self.edges.append(Edge(action, guard, made, place, price))
 
-    def _outcome(self, changes: Outcome | Mapping[Any, Any]) -> Outcome:
+    def _outcome(self, changes: Outcome | Mapping[Any, object]) -> Outcome:
         if isinstance(changes, Outcome):
             return changes
         return Outcome(tuple(self._assignment(key, value) for key, value in changes.items()))
@@ -267,15 +281,15 @@ class Description:
 
     def lookup(self, name: str, place: str | None = None) -> Variable:
         """Return the variable of that name; InputError with the nearest name if there is none."""
-        found = self.variables.get(name)
-        if found is None:
+        variable = self.variables.get(name)
+        if variable is None:
             raise InputError(
                 "unknown-variable",
                 f"variable {quoted(name)} is not declared",
                 place=place,
                 hint=nearest_hint(name, self.variables),
             )
-        return found
+        return variable
 
     # -- start, goal, fail -------------------------------------------------------------------
 
@@ -363,7 +377,7 @@ def check_name(name: object, what: str, place: str | None = None) -> None:
     if not (isinstance(name, str) and name):
         raise InputError(
             "bad-name",
-            f"{shown(name)} is no name for {'an' if what[0] == 'a' else 'a'} {what}",
+            f"{shown(name)} is not a name for {'an' if what[0] == 'a' else 'a'} {what}",
             place=place,
             hint="a name is a string that is not empty",
         )
@@ -445,10 +459,10 @@ def _check_initial_cells(name: str, length: int, initial: object) -> None:
 
 def _listed_outcomes(
     outcomes: object, action: str, place: str | None
-) -> list[Outcome | Mapping[Any, Any]]:
+) -> list[Outcome | Mapping[object, object]]:
     is_list = isinstance(outcomes, Iterable) and not isinstance(outcomes, Mapping | str)
     listed: list[Any] = list(outcomes) if is_list else [None]  # type: ignore[call-overload]
-    if not all(isinstance(one, Outcome | Mapping) for one in listed):
+    if not all(isinstance(outcome, Outcome | Mapping) for outcome in listed):
         raise InputError(
             "type-mismatch",
             f"outcomes is a list of dictionaries, in an edge of {quoted(action)}",

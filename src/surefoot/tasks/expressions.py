@@ -49,7 +49,7 @@ class Expr:
     type: Type
     value: Any
 
-    def __init__(self, op: str, args: tuple[Expr, ...], type: Type, value: Any = None) -> None:
+    def __init__(self, op: str, args: tuple[Expr, ...], type: Type, value: object = None) -> None:
         self.op = op
         self.args = args
         self.type = type
@@ -375,12 +375,12 @@ def _pieces(node: Expr, *, is_root: bool) -> list[Expr | str]:
 
 def _chain(node: Expr, limit: int = 400) -> list[Expr]:
     """Return the operands of nested nodes of one associative operator, from left to right."""
-    found: list[Expr] = []
+    parts: list[Expr] = []
     stack = [node]
-    while stack and len(found) < limit:
+    while stack and len(parts) < limit:
         item = stack.pop()
         if item.op == node.op:
             stack.extend(reversed(item.args))
         else:
-            found.append(item)
-    return found + stack[::-1]
+            parts.append(item)
+    return parts + stack[::-1]

@@ -9,7 +9,6 @@ from __future__ import annotations
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import cast
 
 from surefoot import _core
 from surefoot.errors import InputError
@@ -125,7 +124,7 @@ def constant_value(root: Expr) -> Value:
     except _core.ModelError as error:
         kind = error.args[0]
         raise InputError(kind, f"{ERROR_TEXTS[kind]} in a constant expression") from None
-    return cast(Value, result)
+    return result
 
 
 def is_constant(root: Expr) -> bool:

@@ -24,7 +24,7 @@ from surefoot.tasks.sampling import check_draw, draw_positions
 from surefoot.tasks.state import FAIL, GOAL, State
 from surefoot.tasks.task import Task
 
-METHODS = ("start", "actions", "outcomes", "is_goal", "is_fail")
+REQUIRED_METHODS = ("start", "actions", "outcomes", "is_goal", "is_fail")
 _MAX_ACTIONS = 2**24  # oracles keep action numbers in 25 bits
 
 
@@ -33,19 +33,19 @@ class Definition(Protocol):
     shape: tuples of one length, dictionaries with the same keys.
     """
 
-    def start(self) -> Iterable[Any]:
+    def start(self) -> Iterable[object]:
         """Return all start states."""
 
-    def actions(self, state: Any) -> Iterable[str]:
+    def actions(self, state: object) -> Iterable[str]:
         """Return the names of the applicable actions; none makes the state terminal."""
 
-    def outcomes(self, state: Any, action: str) -> Iterable[Any]:
+    def outcomes(self, state: object, action: str) -> Iterable[object]:
         """Return the states that may follow; at least one."""
 
-    def is_goal(self, state: Any) -> bool:
+    def is_goal(self, state: object) -> bool:
         """Return whether runs stop here because the goal is reached."""
 
-    def is_fail(self, state: Any) -> bool:
+    def is_fail(self, state: object) -> bool:
         """Return whether the state fails; tested before the goal."""
 
 
@@ -61,8 +61,8 @@ class PythonTask(Task):
         self.definition = definition
         self.name = name
         self._given_names = tuple(names) if names is not None else None
-        self._states: list[Any] = []
-        self._first_shape: tuple[str, Any] = ("", None)
+        self._states: list[object] = []
+        self._first_shape: tuple[str, object] = ("", None)
         self._numbers: dict[Hashable, int] = {}
         self._actions: list[str] = []
         self._action_numbers: dict[str, int] = {}
@@ -80,7 +80,7 @@ class PythonTask(Task):
 
     # -- the core's side: numbers ------------------------------------------------------------
 
-    def _number(self, state: Any) -> int:
+    def _number(self, state: object) -> int:
         try:
             key = _key(state)
             number = self._numbers.get(key)
@@ -96,7 +96,7 @@ class PythonTask(Task):
             self._states.append(state)
         return number
 
-    def _check_shape(self, state: Any) -> None:
+    def _check_shape(self, state: object) -> None:
         """Raise InputError unless the state looks like the first one."""
         shape = _shape(state)
         if not self._states:
@@ -110,7 +110,7 @@ class PythonTask(Task):
                 hint="start() and outcomes() return lists of states, all of one shape",
             )
 
-    def _check_given_names(self, state: Any) -> None:
+    def _check_given_names(self, state: object) -> None:
         count = len(state) if isinstance(state, tuple) else 1
         given = self._given_names
         if given is None or isinstance(state, Mapping) or len(given) == count:
@@ -119,13 +119,13 @@ class PythonTask(Task):
             "bad-option", f"names gives {len(given)} names, but state {shown(state)} needs {count}"
         )
 
-    def _action_number(self, action: Any, state: Any) -> int:
+    def _action_number(self, action: object, state: object) -> int:
         number = self._action_numbers.get(action) if isinstance(action, str) else None
         if number is None:
             if not (isinstance(action, str) and action):
                 raise InputError(
                     "bad-actions",
-                    f"{shown(action)} is no name of an action, in state {shown(state)}",
+                    f"{shown(action)} is not a name of an action, in state {shown(state)}",
                     hint="actions() returns a list of strings that are not empty",
                 )
             number = self._action_numbers[action] = len(self._actions)
@@ -159,18 +159,18 @@ class PythonTask(Task):
                 f"in state {shown(state)}",
                 hint="return a list of states, also if there is only one",
             )
-        found = [self._number(s) for s in outcomes]
-        if not found:
+        numbers = [self._number(s) for s in outcomes]
+        if not numbers:
             raise InputError(
                 "no-outcome",
                 f"action {quoted(name)} is applicable but has no outcome, in state {shown(state)}",
                 hint="an action without effect has the state itself as outcome",
             )
-        return found
+        return numbers
 
     # -- the user's side: states -------------------------------------------------------------
 
-    def state(self, values: Any = None, /, **more: Any) -> State:
+    def state(self, values: Any = None, /, **more: object) -> State:
         """Return a state given as the definition's own value, or by variable names."""
         if more and not (values is None or isinstance(values, Mapping)):
             raise InputError("bad-state", f"{shown(values)} cannot be given along with names")
@@ -178,7 +178,7 @@ class PythonTask(Task):
             values = {**(values or {}), **more}
         return self.unpack(self.packed(values))
 
-    def packed(self, state: Any) -> bytes:
+    def packed(self, state: object) -> bytes:
         """Return the core's bytes of a state; tuples may also be given by variable names."""
         if isinstance(state, State):
             if self._knows(state):
@@ -197,7 +197,7 @@ class PythonTask(Task):
         number = struct.unpack("<Q", state.packed)[0]
         return number < len(self._states) and self.unpack(state.packed) == state
 
-    def _from_names(self, state: Mapping[str, Any]) -> Any:
+    def _from_names(self, state: Mapping[str, object]) -> object:
         """Return the definition's own state with these values, all of them given."""
         first = self._states[0]
         names = tuple(first) if isinstance(first, Mapping) else self._names_of(first)
@@ -207,7 +207,7 @@ class PythonTask(Task):
         values = tuple(state[name] for name in names)
         return values if isinstance(first, tuple) else values[0]
 
-    def _names_of(self, value: Any) -> tuple[str, ...]:
+    def _names_of(self, value: object) -> tuple[str, ...]:
         count = len(value) if isinstance(value, tuple) else 1
         return self._given_names or tuple(f"x{i}" for i in range(count))
 
@@ -228,29 +228,29 @@ class PythonTask(Task):
         first = self._states[0]
         return tuple(first) if isinstance(first, Mapping) else self._names_of(first)
 
-    def columns(self, packed: bytes) -> list[list[Any]]:
+    def columns(self, packed: bytes) -> list[list[object]]:
         """Return the values of packed states that stand one after the other, a list for each
         variable.
         """
         states = self.unpack_all(packed)
         return [[state[name] for state in states] for name in self.names]
 
-    def own_state(self, values: Mapping[str, Any]) -> Any:
+    def own_state(self, values: Mapping[str, object]) -> object:
         """Return the state that the definition itself would use for these values."""
         return self._states[self._number_of(values)]
 
-    def _number_of(self, state: Any) -> int:
+    def _number_of(self, state: object) -> int:
         return int(struct.unpack("<Q", self.packed(state))[0])
 
     def action_number(self, action: str) -> int | None:
         """Return the core's number of an action; None if it was not met yet."""
         return self._action_numbers.get(action)
 
-    def applicable(self, state: Any) -> tuple[str, ...]:
+    def applicable(self, state: object) -> tuple[str, ...]:
         """Return the applicable actions."""
         return tuple(self._actions[i] for i in self._applicable(self._number_of(state)))
 
-    def outcomes(self, state: Any, action: str) -> tuple[State, ...]:
+    def outcomes(self, state: object, action: str) -> tuple[State, ...]:
         """Return the outcomes of an action, without duplicates; empty if it is not applicable."""
         applicable = self.applicable(state)
         if action not in self._action_numbers:
@@ -261,14 +261,14 @@ class PythonTask(Task):
             )
         if action not in applicable:
             return ()
-        found = self._outcomes(self._number_of(state), self._action_numbers[action])
-        return tuple(self.unpack(struct.pack("<Q", n)) for n in dict.fromkeys(found))
+        numbers = self._outcomes(self._number_of(state), self._action_numbers[action])
+        return tuple(self.unpack(struct.pack("<Q", n)) for n in dict.fromkeys(numbers))
 
-    def is_fail(self, state: Any) -> bool:
+    def is_fail(self, state: object) -> bool:
         """Return whether the state fails."""
         return self._kind(self._number_of(state)) == FAIL
 
-    def is_goal(self, state: Any) -> bool:
+    def is_goal(self, state: object) -> bool:
         """Return whether the state is a goal and does not fail."""
         return self._kind(self._number_of(state)) == GOAL
 
@@ -276,7 +276,7 @@ class PythonTask(Task):
         """Return the packed start states one after the other."""
         return b"".join(struct.pack("<Q", self._number(s)) for s in self._start_states())
 
-    def _start_states(self) -> list[Any]:
+    def _start_states(self) -> list[object]:
         states = self.definition.start()
         if not _is_listing(states, may_be_mapping=False):
             raise InputError(
@@ -313,7 +313,7 @@ class PythonTask(Task):
         return f"<PythonTask {self.name!r}>"
 
 
-def can_be_called(function: Callable[..., Any]) -> bool:
+def can_be_called(function: Callable[..., object]) -> bool:
     """Return whether a function or class can be called without arguments, as far as it tells."""
     try:
         signature = inspect.signature(function)
@@ -327,12 +327,12 @@ def can_be_called(function: Callable[..., Any]) -> bool:
 
 
 def _check_definition(definition: object) -> None:
-    missing = [m for m in METHODS if not callable(getattr(definition, m, None))]
+    missing = [m for m in REQUIRED_METHODS if not callable(getattr(definition, m, None))]
     if missing:
         raise InputError(
             "not-a-task",
-            f"{shown(definition)} defines no task: it has no method {', '.join(missing)}",
-            hint=f"a task has the methods {', '.join(METHODS)}",
+            f"{shown(definition)} does not define a task: it has no method {', '.join(missing)}",
+            hint=f"a task has the methods {', '.join(REQUIRED_METHODS)}",
         )
     if isinstance(definition, type) and not can_be_called(definition.start):  # type: ignore[attr-defined]
         name = definition.__name__
@@ -341,7 +341,7 @@ def _check_definition(definition: object) -> None:
         )
 
 
-def _check_variables(state: Mapping[str, Any], names: Sequence[str]) -> None:
+def _check_variables(state: Mapping[str, object], names: Sequence[str]) -> None:
     for name in state:
         if name not in names:
             raise InputError(
@@ -356,14 +356,16 @@ def _check_variables(state: Mapping[str, Any], names: Sequence[str]) -> None:
         )
 
 
-def _is_listing(found: object, *, may_be_mapping: bool = True) -> bool:
+def _is_listing(candidate: object, *, may_be_mapping: bool = True) -> bool:
     """Return whether somebody listed several things, rather than nothing or a single one."""
-    if isinstance(found, str | bytes) or (isinstance(found, Mapping) and not may_be_mapping):
+    if isinstance(candidate, str | bytes) or (
+        isinstance(candidate, Mapping) and not may_be_mapping
+    ):
         return False
-    return hasattr(type(found), "__iter__")
+    return hasattr(type(candidate), "__iter__")
 
 
-def _shape(state: Any) -> tuple[str, Any]:
+def _shape(state: object) -> tuple[str, object]:
     """Return what all states of a task have in common, as word and detail."""
     if isinstance(state, tuple):
         return "tuple", len(state)

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from surefoot.tasks.front_end import FrontEnd, FrontEndOptions
+    from surefoot.tasks.front_ends import Address
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,48 +21,50 @@ class Source:
     """
 
     text: str
-    properties: str | None = None
-    property_name: str | None = None
-    start: str | None = None
-    goal: str | None = None
-    fail: str | None = None
-    constants: Mapping[str, Any] = field(default_factory=dict)
-    int_range: tuple[int, int] | None = None
+    options: FrontEndOptions | None = None
     directory: str = field(default_factory=os.getcwd)
 
     @property
-    def is_domain(self) -> bool:
-        """Whether this is ``domain:NAME?...``."""
-        return self.text.startswith("domain:")
+    def address(self) -> Address:
+        """The text, taken apart."""
+        from surefoot.tasks.front_ends import address_of
+
+        return address_of(self.text)
+
+    @property
+    def rest(self) -> str:
+        """The text without the prefix that names a front end."""
+        return self.address.rest
+
+    @property
+    def front_end(self) -> FrontEnd[FrontEndOptions]:
+        """What reads it."""
+        from surefoot.tasks.front_ends import FRONT_ENDS
+
+        return FRONT_ENDS[self.address.front_end]
 
     @property
     def runs_code(self) -> bool:
-        """Whether this is ``FILE.py:NAME``, so that reading it runs the file."""
-        return not self.is_domain and self.text.rpartition(":")[0].endswith(".py")
+        """Whether reading it runs code that does not come with Surefoot: ``FILE.py:NAME``, a domain
+        that is one, a domain of an installed package, or a front end from outside.
+        """
+        return self.address.runs_code
 
     @property
-    def is_jani(self) -> bool:
-        """Whether this is a JANI file."""
-        return not self.is_domain and not self.runs_code
+    def code(self) -> str:
+        """What reading it runs, if it runs code, in words."""
+        return "that file" if ".py:" in self.text else "code of an installed package"
 
-    def path(self, given: str | None) -> Path | None:
+    def path(self, given: str | Path | None) -> Path | None:
         """Return one of the paths, however the current directory has changed since."""
         return None if given is None else Path(self.directory, given)
 
-    def options(self) -> dict[str, Any]:
+    def located(self, locate: Callable[[str], Path]) -> str:
+        """Return the text with its file, if it names one, where ``locate`` finds it."""
+        if not self.front_end.takes_files:
+            return self.text
+        return self.address.prefix + str(locate(self.rest))
+
+    def words(self) -> dict[str, object]:
         """Return what was given besides the text, in the names and words of the command line."""
-        lower_upper = "{}..{}".format(*self.int_range) if self.int_range else None
-        options = {
-            "property": self.properties,
-            "property_name": self.property_name,
-            "start": self.start,
-            "goal": self.goal,
-            "fail": self.fail,
-            "const": [f"{name}={_text(value)}" for name, value in self.constants.items()],
-            "int_range": lower_upper,
-        }
-        return {name: value for name, value in options.items() if value}
-
-
-def _text(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+        return {} if self.options is None else self.options.to_words()

@@ -10,7 +10,7 @@ from surefoot.errors import printable
 FAIL, GOAL = 1, 2  # kinds of states, as the core numbers them
 
 
-class State(Mapping[str, Any]):
+class State(Mapping[str, object]):
     """An immutable valuation, in the order of the task's variables: ``state["x"]``,
     ``dict(state)``.
 
@@ -19,7 +19,7 @@ class State(Mapping[str, Any]):
 
     __slots__ = ("_names", "_values", "packed")
 
-    def __init__(self, names: tuple[str, ...], values: tuple[Any, ...], packed: bytes) -> None:
+    def __init__(self, names: tuple[str, ...], values: tuple[object, ...], packed: bytes) -> None:
         self._names = names
         self._values = values
         self.packed = packed
@@ -56,9 +56,14 @@ class State(Mapping[str, Any]):
     def __repr__(self) -> str:
         return f"State({self})"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return the state as a plain dictionary."""
         return dict(zip(self._names, self._values, strict=True))
+
+
+def loose_state(values: Mapping[str, object]) -> State:
+    """Return a state to look at, as files tell it: no task knows it."""
+    return State(tuple(values), tuple(values.values()), b"")
 
 
 class PackedStates(Sequence[State]):
@@ -100,6 +105,6 @@ def _shown(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else printable(str(value))
 
 
-def listed(states: Iterable[Any] | Mapping[str, Any]) -> list[Any]:
+def listed(states: Iterable[object] | Mapping[str, object]) -> list[Any]:
     """Return the states as a list; one state alone will do."""
     return [states] if isinstance(states, Mapping) else list(states)

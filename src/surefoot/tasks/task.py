@@ -21,6 +21,7 @@ from surefoot.tasks.state import State
 if TYPE_CHECKING:
     from surefoot.domains.pictures import Picture
     from surefoot.tasks.description import Variable
+    from surefoot.tasks.expressions import Expr
 
 MAX_STATE_TEXT = 2_000  # characters of a state in a message
 
@@ -63,14 +64,30 @@ class Task(ABC):
     """the variables with their bounds, where the task has a description"""
 
     def lacks(
-        self, feature: Feature, who: str, *, code: str, hint: str | None = None
+        self, feature: Feature, engine: str, *, code: str, hint: str | None = None
     ) -> Unsupported:
         """Return the refusal of ``who`` to work on this task, which does not have the feature."""
-        return Unsupported(code, f"{who}: {_LACKING[feature]}", file=self.file, hint=hint)
+        return Unsupported(code, f"{engine}: {_LACKING[feature]}", file=self.file, hint=hint)
 
     @property
     def sha256(self) -> str | None:
         """Equal for equal tasks, whatever file they came from; None if nothing tells."""
+        return None
+
+    def has_sha256(self, digest: str) -> bool:
+        """Return whether a file that names this hash is about this task. Files about tasks without
+        one name the empty hash.
+        """
+        return digest == (self.sha256 or "")
+
+    @property
+    def fail_condition(self) -> Expr | None:
+        """The fail condition, where it can be read and there is one."""
+        return None
+
+    @property
+    def goal_condition(self) -> Expr | None:
+        """The goal condition, where it can be read and there is one."""
         return None
 
     @property
@@ -91,7 +108,7 @@ class Task(ABC):
         """The actions, by their number in the core."""
 
     @abstractmethod
-    def state(self, values: Any = None, /, **more: Any) -> State:
+    def state(self, values: Any = None, /, **more: object) -> State:
         """Return the state with these values; every variable must be given."""
 
     @abstractmethod
@@ -107,12 +124,12 @@ class Task(ABC):
         return [self.unpack(state) for state in split_states(packed, self.core.words)]
 
     @abstractmethod
-    def columns(self, packed: bytes) -> list[list[Any]]:
+    def columns(self, packed: bytes) -> list[list[object]]:
         """Return the values of packed states that stand one after the other, a list for each
         variable.
         """
 
-    def picture(self, state: State | Mapping[str, Any]) -> Picture | None:
+    def picture(self, state: State | Mapping[str, object]) -> Picture | None:
         """Return a picture of the state. None if the task does not know how to draw its states."""
         return None if self.draw is None else self.draw(self.state(state))
 

@@ -3,34 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Unpack
 
 from surefoot.errors import InputError, shown
-from surefoot.options import TrainOptions, check_word, chosen
+from surefoot.options import TrainOptions, chosen
+from surefoot.options.keywords import TrainChanges
 from surefoot.policies import Policy
 from surefoot.policies.libraries import library
-from surefoot.results import Checkpoint, TrainResult
+from surefoot.records import Checkpoint, TrainResult
 from surefoot.tasks import require_task
-from surefoot.tasks.compiled_task import CompiledTask
+from surefoot.tasks.compiled_task import has_description
 from surefoot.tasks.task import Task
 
-POTENTIALS = ("none", "goal")
-MAX_OF = {
-    **{"environments": 1_000_000, "batch": 1_000_000, "updates": 1_000_000, "runs": 1_000_000},
-    **{"replay": 1_000_000_000, "learning_rate": 1_000, "discount": 1, "explore": 1},
-    **{"goal_reward": 1_000_000, "fail_cost": 1_000_000, "step_cost": 1_000_000},
-}
 MAX_NEURONS, MAX_LAYERS = 4096, 8
-LEAST_ONE = (
-    "steps",
-    "environments",
-    "max_steps",
-    "updates",
-    "batch",
-    "replay",
-    "checkpoints",
-    "runs",
-)
 
 
 def train(
@@ -40,7 +25,7 @@ def train(
     progress: Callable[[Checkpoint], object] | None = None,
     better: Callable[[Policy, Checkpoint], object] | None = None,
     score: Callable[[Policy, Checkpoint], float | None] | None = None,
-    **changes: Any,
+    **changes: Unpack[TrainChanges],
 ) -> TrainResult:
     """Return a network that learned to act in the task by masked deep Q-learning.
 
@@ -55,9 +40,10 @@ def train(
     for name, call in {"progress": progress, "better": better, "score": score}.items():
         if call is not None and not callable(call):
             raise InputError("bad-option", f"{name} is a function, not {shown(call)}")
-    how = check_train_options(chosen(TrainOptions, options, changes))
+    settings = chosen(TrainOptions, options, changes)
+    hidden_sizes(settings.hidden)
     library("torch", extra="train", what="training")
-    if not isinstance(task, CompiledTask):
+    if not has_description(task):
         raise InputError(
             "bad-task",
             "a Python-defined task cannot be trained on",
@@ -65,22 +51,7 @@ def train(
         )
     from surefoot.train.training import Training
 
-    return Training(task, how, progress=progress, better=better, score=score).run()
-
-
-def check_train_options(how: TrainOptions, *, spelled: Callable[[str], str] = str) -> TrainOptions:
-    """Return the options. Raises InputError for numbers that make no sense."""
-    check_word(spelled("potential"), how.potential, POTENTIALS)
-    for name in LEAST_ONE:
-        if getattr(how, name) == 0:
-            raise InputError("bad-option", f"{spelled(name)} must be at least 1")
-    for name, most in MAX_OF.items():
-        if getattr(how, name) > most:
-            raise InputError("bad-option", f"{spelled(name)} must be at most {most:,}")
-    if how.learning_rate == 0:
-        raise InputError("bad-option", f"{spelled('learning_rate')} must be above 0")
-    hidden_sizes(how.hidden)
-    return how
+    return Training(task, settings, progress=progress, better=better, score=score).run()
 
 
 def hidden_sizes(text: str) -> list[int]:

@@ -12,27 +12,26 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 
 from surefoot.errors import InputError, OutOfBudget
-from surefoot.options import MAX_INT, DistillOptions, check_word, chosen
+from surefoot.files import write_files
+from surefoot.options import MAX_INT, DistillOptions, chosen
+from surefoot.options.keywords import DistillChanges
 from surefoot.policies import Policy, as_policy
 from surefoot.policies.interface import Input, Interface
 from surefoot.policies.loaded import Loaded
 from surefoot.policies.trees import xgboost as xgboost_files
-from surefoot.policies.writing import check_writable, interface_file, write_files, write_policy
-from surefoot.results import DistillResult
+from surefoot.policies.writing import check_writable, interface_file, write_policy
+from surefoot.records import DistillResult
 from surefoot.tasks import require_task
 from surefoot.tasks.task import Task
 from surefoot.train.examples import Examples, Limits, agreement, collect, outputs_of, rows_of
-from surefoot.train.fitting import LIBRARIES, Fitted, fit, fitting_library
+from surefoot.train.fitting import Fitted, fit, fitting_library
 
-KINDS = tuple(LIBRARIES)
 PLAYS_NO_PART = {"xgboost": (), "forest": ("rate",), "tree": ("trees", "rate")}
-MAX_OF = {"trees": 100_000, "depth": 30, "runs": 1_000_000}
-LEAST_RATE = 1e-6
 MAX_TREES = 50_000  # one for each action and round
 ProgressCallback = Callable[[str, int, int], object]
 """called with what is being done, how much of it is done, and of how much"""
@@ -40,11 +39,11 @@ ProgressCallback = Callable[[str, int, int], object]
 
 def distill(
     task: Task,
-    policy: Any,
+    policy: object,
     *,
     options: DistillOptions | None = None,
     progress: ProgressCallback | None = None,
-    **changes: Any,
+    **changes: Unpack[DistillChanges],
 ) -> DistillResult:
     """Return trees that imitate a policy, and how well they do.
 
@@ -55,51 +54,42 @@ def distill(
     or scikit-learn for ``forest`` and ``tree``.
     """
     task = require_task(task)
-    how = check_distill_options(chosen(DistillOptions, options, changes))
-    fitting_library(how.kind)
-    teacher = as_policy(policy, task, seed=how.seed)
-    return _Distillation(teacher, how, progress).run()
+    settings = check_distill_options(chosen(DistillOptions, options, changes))
+    fitting_library(settings.kind)
+    teacher = as_policy(policy, task, seed=settings.seed)
+    return _Distillation(teacher, settings, progress).run()
 
 
 def check_distill_options(
-    how: DistillOptions, *, spelled: Callable[[str], str] = str
+    options: DistillOptions, *, spelled: Callable[[str], str] = str
 ) -> DistillOptions:
     """Return the options. Raises InputError for those that make no sense."""
-    check_word(spelled("kind"), how.kind, KINDS)
-    for name in ("trees", "depth", "runs", "max_steps"):
-        if getattr(how, name) == 0:
-            raise InputError("bad-option", f"{spelled(name)} must be at least 1")
-    for name, most in MAX_OF.items():
-        if getattr(how, name) > most:
-            raise InputError("bad-option", f"{spelled(name)} must be at most {most:,}")
-    if not LEAST_RATE <= how.rate <= 1:
-        raise InputError("bad-option", f"{spelled('rate')} must be from {LEAST_RATE:g} to 1")
-    for name in PLAYS_NO_PART[how.kind]:
-        if getattr(how, name) != getattr(DistillOptions, name):
-            message = f"{spelled(name)} plays no part in trees of kind {how.kind}"
+    for name in PLAYS_NO_PART[options.kind]:
+        if getattr(options, name) != getattr(DistillOptions, name):
+            message = f"{spelled(name)} plays no part in trees of kind {options.kind}"
             raise InputError("bad-option", message)
-    return how
+    return options
 
 
 class _Distillation:
     def __init__(
-        self, teacher: Policy, how: DistillOptions, progress: ProgressCallback | None
+        self, teacher: Policy, options: DistillOptions, progress: ProgressCallback | None
     ) -> None:
         self.task = teacher.task
         self.teacher = teacher
-        self.how = how
+        self.options = options
         self.progress = progress
         self.begin = time.perf_counter()
-        self.limits = Limits(how.max_steps, how.max_bytes, self.seconds_left)
+        self.limits = Limits(options.max_steps, options.max_bytes, self.seconds_left)
 
     def seconds_left(self) -> float:
-        return max(self.how.max_seconds - (time.perf_counter() - self.begin), 0.0)
+        return max(self.options.max_seconds - (time.perf_counter() - self.begin), 0.0)
 
     def run(self) -> DistillResult:
         """Return the result."""
-        fresh_seed = (self.how.seed + 1) % (MAX_INT + 1)
+        fresh_seed = (self.options.seed + 1) % (MAX_INT + 1)
         self._check_task()
-        examples = self._examples(self.teacher, self.how.seed, "runs of the policy")
+        examples = self._examples(self.teacher, self.options.seed, "runs of the policy")
         if not len(examples.actions):
             raise self._no_examples()
         fitted, trees = self._trees(examples)
@@ -109,8 +99,8 @@ class _Distillation:
         assert learned is not None
         return DistillResult(
             policy=trees,
-            kind=self.how.kind,
-            runs=self.how.runs,
+            kind=self.options.kind,
+            runs=self.options.runs,
             examples=len(examples.actions),
             agreement=learned,
             fresh_examples=len(fresh.actions),
@@ -126,17 +116,19 @@ class _Distillation:
         """Raise InputError if nothing could be fitted, or too much."""
         if not self.task.names:
             raise InputError("bad-task", "there is nothing to learn: the task has no variables")
-        count = self.how.trees * len(outputs_of(self.task))
-        if self.how.kind == "xgboost" and count > MAX_TREES:
+        count = self.options.trees * len(outputs_of(self.task))
+        if self.options.kind == "xgboost" and count > MAX_TREES:
             raise InputError(
                 "bad-option",
-                f"{self.how.trees:,} rounds for {len(outputs_of(self.task)):,} actions make "
+                f"{self.options.trees:,} rounds for {len(outputs_of(self.task)):,} actions make "
                 f"{count:,} trees, at most {MAX_TREES:,} are fitted",
                 hint="take fewer trees, or kind forest or tree",
             )
 
     def _examples(self, policy: Policy, seed: int, what: str) -> Examples:
-        starts = self.task.draw_starts(self.how.runs, seed=seed, max_seconds=self.seconds_left())
+        starts = self.task.draw_starts(
+            self.options.runs, seed=seed, max_seconds=self.seconds_left()
+        )
         tell = partial(self._tell, what)
         return collect(policy, starts, seed=seed, limits=self.limits, tell=tell)
 
@@ -147,12 +139,12 @@ class _Distillation:
             rows_of(self.task, examples.states),
             examples.actions,
             len(outputs),
-            self.how,
+            self.options,
             self._tell_fitting,
         )
         interface = Interface(tuple(map(Input, self.task.names)), outputs)
         policy = as_policy(Loaded(fitted.trees, interface), self.task)
-        policy.name = f"{self.how.kind} trees of {self.teacher.name}"
+        policy.name = f"{self.options.kind} trees of {self.teacher.name}"
         return fitted, policy
 
     def _taken(self, examples: Examples) -> dict[str, int]:
@@ -166,7 +158,7 @@ class _Distillation:
 
     def _tell_fitting(self, done: int, total: int) -> None:
         if not self.seconds_left():
-            seconds = f"{self.how.max_seconds:g} seconds"
+            seconds = f"{self.options.max_seconds:g} seconds"
             message = f"{done:,} of {total:,} fitted after {seconds}"
             raise OutOfBudget("out-of-seconds", message, hint="give more, or fewer runs or trees")
         self._tell("fitting", done, total)
@@ -174,7 +166,7 @@ class _Distillation:
     def _no_examples(self) -> InputError:
         return InputError(
             "no-examples",
-            f"in {self.how.runs:,} runs the policy never had a choice: there is nothing to imitate",
+            f"in {self.options.runs:,} runs the policy never had a choice: nothing to imitate",
             hint="an example is a state in which more than one action is applicable",
         )
 

@@ -68,11 +68,11 @@ def collect(
     used = 0
     for number, start in enumerate(firsts):
         packed, taken, end = _run(policy, start, seed=seed, number=number, limits=limits)
-        found = _with_choice(task, packed, taken)
-        states.append(found[0])
-        actions.append(found[1])
+        choices = _with_choice(task, packed, taken)
+        states.append(choices[0])
+        actions.append(choices[1])
         ends[end] += 1
-        used += len(found[0]) + len(found[1]) * len(task.names) * BYTES_PER_VALUE
+        used += len(choices[0]) + len(choices[1]) * len(task.names) * BYTES_PER_VALUE
         if used > limits.max_bytes:
             raise _out_of("memory", number)
         tell(number + 1, len(firsts))
@@ -82,7 +82,7 @@ def collect(
 def _run(
     policy: Policy, start: bytes, *, seed: int, number: int, limits: Limits
 ) -> tuple[bytes, list[int], str]:
-    packed, taken, end, stopped, _ = ask_core(
+    run: _core.Run = ask_core(
         policy.task,
         _core.simulate,
         policy.task.core,
@@ -94,9 +94,9 @@ def _run(
         max_seconds=limits.seconds_left(),
         max_bytes=limits.max_bytes,
     )
-    if stopped:
-        raise _out_of(stopped, number)
-    return packed, taken, end
+    if run.stopped:
+        raise _out_of(run.stopped, number)
+    return run.states, run.actions, run.end.name
 
 
 def _out_of(what: str, number: int) -> OutOfBudget:
@@ -127,16 +127,16 @@ def num_applicable(task: Task, packed: bytes, actions: Numbers) -> Numbers:
     """Return how many actions that are not silent are applicable in packed states; ``actions`` is
     one of them for each.
     """
-    found: list[Numbers] = [np.zeros(0, dtype=np.int64)]
+    counts: list[Numbers] = [np.zeros(0, dtype=np.int64)]
 
     def ask_all(_: bytes, applicable: list[list[int]]) -> list[int]:
-        found.append(np.fromiter(map(len, applicable), dtype=np.int64, count=len(applicable)))
+        counts.append(np.fromiter(map(len, applicable), dtype=np.int64, count=len(applicable)))
         known: list[int] = actions.tolist()
         return known
 
     probe = _core.CallablePolicy(lambda *_: 0, ask_all)
     ask_core(task, probe.decide_all, task.core, packed)
-    return np.concatenate(found)
+    return np.concatenate(counts)
 
 
 def rows_of(task: Task, packed: bytes) -> Rows:

@@ -39,23 +39,25 @@ def fitting_library(kind: str) -> Any:
     return library(LIBRARIES[kind], extra="trees", what=f"fitting trees of kind {kind}")
 
 
-def fit(rows: Rows, labels: Numbers, num_outputs: int, how: DistillOptions, tell: Tell) -> Fitted:
+def fit(
+    rows: Rows, labels: Numbers, num_outputs: int, options: DistillOptions, tell: Tell
+) -> Fitted:
     """Return trees with an output for each label, fitted to tell the labels of the rows.
 
     ``tell`` is called with how many rounds or trees are done, of how many; it may raise.
     """
-    if how.kind == "xgboost":
-        booster = fitted_booster(rows, labels, num_outputs, how, tell)
+    if options.kind == "xgboost":
+        booster = fitted_booster(rows, labels, num_outputs, options, tell)
         return Fitted(_trees_of(booster), bytes(booster.save_raw("ubj")))
-    grow = _fitted_forest if how.kind == "forest" else _fitted_tree
-    return Fitted(_with_outputs(grow(rows, labels, how, tell), num_outputs))
+    grow = _fitted_forest if options.kind == "forest" else _fitted_tree
+    return Fitted(_with_outputs(grow(rows, labels, options, tell), num_outputs))
 
 
 def fitted_booster(
     rows: Rows,
     labels: Numbers,
     num_outputs: int,
-    how: DistillOptions,
+    options: DistillOptions,
     tell: Tell = lambda done, total: None,
 ) -> Any:
     """Return a Booster of XGBoost with one tree per output and round (P-TREE's way)."""
@@ -63,43 +65,43 @@ def fitted_booster(
     parameters = {
         "objective": "multi:softprob",
         "num_class": num_outputs,
-        "max_depth": how.depth,
-        "learning_rate": how.rate,
+        "max_depth": options.depth,
+        "learning_rate": options.rate,
         "tree_method": "hist",
         "nthread": 1,
         "verbosity": 0,
-        "seed": how.seed % MAX_SEED,
+        "seed": options.seed % MAX_SEED,
     }
     matrix = xgboost.DMatrix(rows, labels, nthread=1)
     booster = xgboost.Booster(parameters, [matrix])
-    for number in range(how.trees):
+    for number in range(options.trees):
         booster.update(matrix, number)
-        tell(number + 1, how.trees)
+        tell(number + 1, options.trees)
     return booster
 
 
-def _fitted_forest(rows: Rows, labels: Numbers, how: DistillOptions, tell: Tell) -> Any:
+def _fitted_forest(rows: Rows, labels: Numbers, options: DistillOptions, tell: Tell) -> object:
     """Return a forest, grown tree by tree: it is the same as one grown at once."""
     forest = fitting_library("forest").RandomForestClassifier(
-        max_depth=how.depth, random_state=how.seed % MAX_SEED, n_jobs=1, warm_start=True
+        max_depth=options.depth, random_state=options.seed % MAX_SEED, n_jobs=1, warm_start=True
     )
-    for number in range(how.trees):
+    for number in range(options.trees):
         forest.set_params(n_estimators=number + 1)
         forest.fit(rows, labels)
-        tell(number + 1, how.trees)
+        tell(number + 1, options.trees)
     return forest
 
 
-def _fitted_tree(rows: Rows, labels: Numbers, how: DistillOptions, tell: Tell) -> Any:
+def _fitted_tree(rows: Rows, labels: Numbers, options: DistillOptions, tell: Tell) -> object:
     tree = fitting_library("tree").DecisionTreeClassifier(
-        max_depth=how.depth, random_state=how.seed % MAX_SEED
+        max_depth=options.depth, random_state=options.seed % MAX_SEED
     )
     tree.fit(rows, labels)
     tell(1, 1)
     return tree
 
 
-def _trees_of(model: Any) -> Trees:
+def _trees_of(model: object) -> Trees:
     loaded = model_of(model)
     if loaded is None or not isinstance(loaded.model, Trees):
         raise Unsupported("trees-unsupported", "the library made no trees")

@@ -12,13 +12,15 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from surefoot.policies.models import Layer, Network
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from surefoot.options import TrainOptions
     from surefoot.train.replay import Batch
 
@@ -29,37 +31,37 @@ LAST_RATE = 0.1  # of the learning rate
 class Learner:
     """A network that learns the worth of actions, with all that belongs to its learning."""
 
-    def __init__(self, sizes: list[int], how: TrainOptions) -> None:
+    def __init__(self, sizes: list[int], options: TrainOptions) -> None:
         import torch
 
-        self._how = how
+        self._options = options
         self.weights = first_weights(sizes)
         self.weights.grad = torch.zeros_like(self.weights)
         self._copied = self.weights.clone()
         self.layers = layers_in(self.weights, sizes)
         self._copied_layers = layers_in(self._copied, sizes)
         self._gradients = layers_in(self.weights.grad, sizes)
-        self._optimiser = torch.optim.Adam([self.weights], lr=how.learning_rate, fused=True)
+        self._optimiser = torch.optim.Adam([self.weights], lr=options.learning_rate, fused=True)
 
-    def values(self, inputs: Any, masks: Any) -> Any:
+    def values(self, inputs: Tensor, masks: Tensor) -> Tensor:
         """Return what each action is worth; minus infinity where it is not applicable."""
         return forward(self.layers, inputs)[-1].masked_fill_(~masks, -math.inf)
 
     def update(self, batch: Batch, progress: float) -> None:
         """Learn from a batch; ``progress`` goes from 0 to 1 over the whole training."""
-        targets = batch.rewards + self._how.discount * batch.goes_on * self._worth(batch)
+        targets = batch.rewards + self._options.discount * batch.goes_on * self._worth(batch)
         self.set_gradient(batch.inputs, batch.actions[:, None], targets[:, None])
-        rate = self._how.learning_rate * (1 - (1 - LAST_RATE) * progress)
+        rate = self._options.learning_rate * (1 - (1 - LAST_RATE) * progress)
         self._optimiser.param_groups[0]["lr"] = rate
         self._optimiser.step()
         self._copied.lerp_(self.weights, FOLLOW)
 
-    def _worth(self, batch: Batch) -> Any:
+    def _worth(self, batch: Batch) -> Tensor:
         """Return what the states after the steps are worth."""
         best = self.values(batch.next_inputs, batch.next_masks).argmax(1, keepdim=True)
         return forward(self._copied_layers, batch.next_inputs)[-1].gather(1, best).squeeze(1)
 
-    def set_gradient(self, inputs: Any, actions: Any, targets: Any) -> None:
+    def set_gradient(self, inputs: Tensor, actions: Tensor, targets: Tensor) -> None:
         """Set the gradient of the mean loss of what these actions are worth."""
         import torch
 
@@ -92,19 +94,19 @@ class Learner:
         return Network(tuple(layers), "float32")
 
 
-def forward(layers: list[tuple[Any, Any]], inputs: Any) -> list[Any]:
+def forward(layers: list[tuple[Tensor, Tensor]], inputs: Tensor) -> list[Tensor]:
     """Return the inputs, what comes out of each hidden layer, and the values."""
     import torch
 
-    found = [inputs]
+    values = [inputs]
     for weights, biases in layers[:-1]:
-        found.append(torch.addmm(biases, found[-1], weights.t()).relu_())
+        values.append(torch.addmm(biases, values[-1], weights.t()).relu_())
     weights, biases = layers[-1]
-    found.append(torch.addmm(biases, found[-1], weights.t()))
-    return found
+    values.append(torch.addmm(biases, values[-1], weights.t()))
+    return values
 
 
-def first_weights(sizes: list[int]) -> Any:
+def first_weights(sizes: list[int]) -> Tensor:
     """Return weights to begin with: each within the root of how many go into its neuron."""
     import torch
 
@@ -115,7 +117,7 @@ def first_weights(sizes: list[int]) -> Any:
     return torch.cat(parts)
 
 
-def layers_in(flat: Any, sizes: list[int]) -> list[tuple[Any, Any]]:
+def layers_in(flat: Tensor, sizes: list[int]) -> list[tuple[Tensor, Tensor]]:
     """Return weights and biases of each layer: views of parts of one tensor."""
     layers, at = [], 0
     for inputs, outputs in itertools.pairwise(sizes):

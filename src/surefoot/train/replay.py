@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from torch import Generator, Tensor
 
 
 @dataclass(frozen=True)
@@ -13,12 +16,12 @@ class Batch:
     ``goes_on`` is 0 where nothing came after the step, else 1.
     """
 
-    inputs: Any
-    actions: Any
-    rewards: Any
-    next_inputs: Any
-    next_masks: Any
-    goes_on: Any
+    inputs: Tensor
+    actions: Tensor
+    rewards: Tensor
+    next_inputs: Tensor
+    next_masks: Tensor
+    goes_on: Tensor
 
 
 class Replay:
@@ -49,7 +52,7 @@ class Replay:
         self._at = (self._at + count) % self.capacity
         self.size = min(self.size + count, self.capacity)
 
-    def sample(self, count: int, generator: Any) -> Batch:
+    def sample(self, count: int, generator: Generator) -> Batch:
         """Return steps drawn uniformly."""
         import torch
 

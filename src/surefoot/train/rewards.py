@@ -2,33 +2,38 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from surefoot import _core
 from surefoot.errors import InputError
-from surefoot.tasks.compiled_task import CompiledTask
 
 if TYPE_CHECKING:
-    from surefoot.options import TrainOptions
+    import numpy.typing as npt
 
-GOES_ON, FAIL, GOAL, DEAD_END, CUT = range(5)  # the core's results of a step
+    from surefoot.options import TrainOptions
+    from surefoot.tasks.compiled_task import CompiledTask
+
+    Costs = npt.NDArray[np.floating]
+
+GOES_ON = _core.RunEnd.none.value
+FAIL = _core.RunEnd.fail.value
+GOAL = _core.RunEnd.goal.value
+DEAD_END = _core.RunEnd.dead_end.value
+CUT = _core.RunEnd.cut.value
 MAX_DISTANCE = 1e6  # parts of a condition that have no distance count as far as this at most
 
 
-def goal_task(task: CompiledTask) -> CompiledTask:
-    """Return the task with the goal as fail condition: its distance to fail is that to the goal."""
-    if task.description.goal_condition is None:
+def goal_guidance(task: CompiledTask) -> _core.Guidance:
+    """Return how far states are from the goal. Raises InputError for a task without one."""
+    if task.goal_condition is None:
         raise InputError(
             "bad-option",
             "potential cannot be goal: the task has no goal",
             hint="leave --potential out",
         )
-    description = replace(
-        task.description, fail_condition=task.description.goal_condition, goal_condition=None
-    )
-    return CompiledTask(description)
+    return task.guidance_to(task.goal_condition)
 
 
 class Rewards:
@@ -39,17 +44,17 @@ class Rewards:
     more, one that ends elsewhere less, and going to and fro is worth nothing.
     """
 
-    def __init__(self, how: TrainOptions, distances: Any) -> None:
-        self._how = how
-        self._by_result = np.zeros(5, np.float32)
-        self._by_result[FAIL] = -how.fail_cost
-        self._by_result[GOAL] = how.goal_reward
-        self._has_potential = how.potential == "goal"
+    def __init__(self, options: TrainOptions, distances: Costs) -> None:
+        self._options = options
+        self._by_result = np.zeros(len(_core.RunEnd), np.float32)
+        self._by_result[FAIL] = -options.fail_cost
+        self._by_result[GOAL] = options.goal_reward
+        self._has_potential = options.potential == "goal"
         self._scale = max(float(np.minimum(distances, MAX_DISTANCE).mean()), 1e-9)
 
-    def of(self, results: Any, before: Any, after: Any) -> Any:
+    def of(self, results: npt.NDArray[np.integer], before: Costs, after: Costs) -> Costs:
         """Return the rewards of steps that led from distances ``before`` to ``after``."""
-        rewards = self._by_result[results] - np.float32(self._how.step_cost)
+        rewards: Costs = self._by_result[results] - np.float32(self._options.step_cost)
         if not self._has_potential:
             return rewards
         before, after = np.minimum(before, MAX_DISTANCE), np.minimum(after, MAX_DISTANCE)

@@ -16,15 +16,19 @@ from surefoot.options import MAX_INT, FuzzOptions, TrainOptions
 from surefoot.policies import Policy, as_policy
 from surefoot.policies.binding import core_interface
 from surefoot.policies.interface import scaled_interface
-from surefoot.results import Checkpoint, TrainResult
+from surefoot.records import Checkpoint, TrainResult
 from surefoot.tasks.compiled_task import CompiledTask
 from surefoot.train import hidden_sizes
 from surefoot.train.learner import Learner
 from surefoot.train.replay import Batch, Replay
-from surefoot.train.rewards import CUT, GOES_ON, Rewards, goal_task
+from surefoot.train.rewards import CUT, GOES_ON, Rewards, goal_guidance
 
 if TYPE_CHECKING:
-    from surefoot.results import FuzzResult
+    import numpy.typing as npt
+    from torch import Tensor
+
+    from surefoot.records import FuzzResult
+    from surefoot.train.rewards import Costs
 
 STARTS = 100_000  # drawn once; runs begin in one of these
 START_SECONDS = 60.0
@@ -39,14 +43,14 @@ class Training:
     def __init__(
         self,
         task: CompiledTask,
-        how: TrainOptions,
+        options: TrainOptions,
         *,
         progress: Callable[[Checkpoint], object] | None,
         better: Callable[[Policy, Checkpoint], object] | None,
         score: Callable[[Policy, Checkpoint], float | None] | None,
     ) -> None:
         self.task = task
-        self.how = how
+        self.options = options
         self.begin = time.perf_counter()
         self._progress = progress
         self._better = better
@@ -55,17 +59,17 @@ class Training:
         self.checkpoints: list[Checkpoint] = []
         self.best: tuple[float, Policy, Checkpoint] | None = None
         self._starts = task.draw_starts(
-            STARTS, seed=how.seed, max_seconds=min(START_SECONDS, how.max_seconds)
+            STARTS, seed=options.seed, max_seconds=min(START_SECONDS, options.max_seconds)
         )
-        self._looked_at = self._drawn_starts(how.runs)
+        self._looked_at = self._drawn_starts(options.runs)
         self._environments = self._begun()
-        self._rewards = Rewards(how, self._environments.distances)
-        self._returns = Returns(how.environments)
+        self._rewards = Rewards(options, self._environments.distances)
+        self._returns = Returns(options.environments)
 
     # -- set-up ------------------------------------------------------------------------------
 
     def _drawn_starts(self, count: int) -> bytes:
-        seed = (self.how.seed + 1) % (MAX_INT + 1)
+        seed = (self.options.seed + 1) % (MAX_INT + 1)
         return self.task.draw_starts(count, seed=seed, max_seconds=START_SECONDS)
 
     def _begun(self) -> Any:
@@ -73,21 +77,21 @@ class Training:
         if len(outputs) < 2 or not inputs:
             what = "one action" if inputs else "no variables"
             raise InputError("bad-task", f"there is nothing to learn: the task has {what}")
-        goal = goal_task(self.task).core if self.how.potential == "goal" else None
+        guidance = goal_guidance(self.task) if self.options.potential == "goal" else None
         environments = self._asked(
             _core.Environments,
             self.task.core,
             self._starts,
-            count=self.how.environments,
-            max_steps=self.how.max_steps,
+            count=self.options.environments,
+            max_steps=self.options.max_steps,
             inputs=inputs,
             outputs=outputs,
-            goal_task=goal,
+            guidance=guidance,
         )
-        self._asked(environments.reset, self.how.seed)
+        self._asked(environments.reset, self.options.seed)
         return environments
 
-    def _asked(self, call: Callable[..., Any], *given: Any, **more: Any) -> Any:
+    def _asked(self, call: Callable[..., object], *given: object, **more: object) -> Any:
         """Return what the core answers; what it dislikes about the task comes out as InputError."""
         try:
             return call(*given, **more)
@@ -107,12 +111,14 @@ class Training:
         import torch
 
         self._check_memory()
-        with alone(torch, self.how.seed):
-            sizes = [len(self.interface.inputs), *hidden_sizes(self.how.hidden)]
-            self.learner = Learner([*sizes, len(self.interface.outputs)], self.how)
-            self._generator = torch.Generator().manual_seed(self.how.seed % 2**63)
+        with alone(torch, self.options.seed):
+            sizes = [len(self.interface.inputs), *hidden_sizes(self.options.hidden)]
+            self.learner = Learner([*sizes, len(self.interface.outputs)], self.options)
+            self._generator = torch.Generator().manual_seed(self.options.seed % 2**63)
             self._replay = Replay(
-                max(self.how.replay, self.how.environments), sizes[0], len(self.interface.outputs)
+                max(self.options.replay, self.options.environments),
+                sizes[0],
+                len(self.interface.outputs),
             )
             stopped = self._learn()
         if self.best is None:
@@ -130,11 +136,13 @@ class Training:
     def _check_memory(self) -> None:
         """Raise InputError if what is to be remembered takes too much memory."""
         num_inputs, num_outputs = len(self.interface.inputs), len(self.interface.outputs)
-        needed = max(self.how.replay, self.how.environments) * (8 * num_inputs + num_outputs + 16)
-        if needed > self.how.max_bytes:
+        needed = max(self.options.replay, self.options.environments) * (
+            8 * num_inputs + num_outputs + 16
+        )
+        if needed > self.options.max_bytes:
             raise InputError(
                 "bad-option",
-                f"to remember {self.how.replay:,} steps takes {needed / 1e6:,.0f} MB",
+                f"to remember {self.options.replay:,} steps takes {needed / 1e6:,.0f} MB",
                 hint="make replay smaller, or memory_mb larger",
             )
 
@@ -142,7 +150,7 @@ class Training:
         if stopped == DIVERGED:
             return InputError(
                 "nothing-learned",
-                "the weights of the network have grown beyond all bounds",
+                "the weights of the network have diverged",
                 hint="make learning_rate, or the rewards and costs, smaller",
             )
         return InputError("nothing-learned", "no policy was good enough to be kept")
@@ -151,14 +159,14 @@ class Training:
         """Return what ended the training before its time, if something did."""
         self.steps, next_look = 0, 1
         try:
-            while self.steps < self.how.steps:
+            while self.steps < self.options.steps:
                 self._step()
-                if self.steps >= next_look * self.how.steps / self.how.checkpoints:
+                if self.steps >= next_look * self.options.steps / self.options.checkpoints:
                     if not self.learner.is_finite():
                         return DIVERGED
                     self._look()
                     next_look += 1
-                if time.perf_counter() - self.begin > self.how.max_seconds:
+                if time.perf_counter() - self.begin > self.options.max_seconds:
                     self._look_at_last()
                     return "seconds"
         except KeyboardInterrupt:
@@ -183,12 +191,12 @@ class Training:
         self._asked(self._environments.step, actions.astype(np.int32))
         self._remember(inputs, actions, before)
         self.steps += len(actions)
-        if self._replay.size >= min(WARM_UP * self.how.batch, self._replay.capacity):
-            for _ in range(self.how.updates):
-                batch = self._replay.sample(self.how.batch, self._generator)
-                self.learner.update(batch, min(self.steps / self.how.steps, 1.0))
+        if self._replay.size >= min(WARM_UP * self.options.batch, self._replay.capacity):
+            for _ in range(self.options.updates):
+                batch = self._replay.sample(self.options.batch, self._generator)
+                self.learner.update(batch, min(self.steps / self.options.steps, 1.0))
 
-    def _act(self) -> tuple[Any, Any]:
+    def _act(self) -> tuple[Tensor, npt.NDArray[np.int64]]:
         """Return what is seen and an action for each run: mostly the best one, now and then any."""
         import torch
 
@@ -202,10 +210,10 @@ class Training:
     @property
     def exploration(self) -> float:
         """Which fraction of actions is taken at random."""
-        done = min(self.steps / (self.how.steps * EXPLORING), 1.0)
-        return max(1.0 - done * (1.0 - self.how.explore), self.how.explore)
+        done = min(self.steps / (self.options.steps * EXPLORING), 1.0)
+        return max(1.0 - done * (1.0 - self.options.explore), self.options.explore)
 
-    def _remember(self, inputs: Any, actions: Any, before: Any) -> None:
+    def _remember(self, inputs: Tensor, actions: npt.NDArray[np.int64], before: Costs) -> None:
         import torch
 
         e = self._environments
@@ -245,15 +253,15 @@ class Training:
     def _runs(self, policy: Policy) -> FuzzResult:
         from surefoot.fuzz import fuzz_packed
 
-        how = FuzzOptions(
+        options = FuzzOptions(
             bias="uniform",
             lookahead=1,
-            max_steps=max(self.how.max_steps, 1),
+            max_steps=max(self.options.max_steps, 1),
             workers=1,
-            seed=self.how.seed,
-            memory_mb=self.how.memory_mb,
+            seed=self.options.seed,
+            memory_mb=self.options.memory_mb,
         )
-        return fuzz_packed(policy, self._looked_at, how, to_the_end=True)
+        return fuzz_packed(policy, self._looked_at, options, to_the_end=True)
 
     def _checkpoint(self, runs: FuzzResult) -> Checkpoint:
         done = max(sum(runs.counts.values()), 1)

@@ -1,58 +1,60 @@
 """Verify: prove that no run of a policy fails, or show one that does.
 
-``METHODS`` has every way to do that; a further one is one more entry. Each takes a :class:`Job` and
-returns a VerifyResult. ``explicit`` looks at single states, ``box``, ``predicates`` and ``ic3`` at
-sets of them; ``auto`` runs the others, ``children`` some of them in processes of their own.
+``METHODS`` has every way to do that; a further one is one more file with a ``METHOD``, or comes
+from outside. Each takes a :class:`Question` and returns a VerifyResult. ``explicit`` looks at
+single states, ``box``, ``predicates`` and ``ic3`` at sets of them; ``auto`` runs the others,
+``children`` some of them in processes of their own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Unpack
 
-from surefoot.errors import InputError, shown
-from surefoot.fuzz import check_workers
-from surefoot.options import VerifyOptions, check_word, chosen
+from surefoot.errors import CertificateRejected, InputError, OutOfBudget, quoted, shown
+from surefoot.objectives import Objective, handled_objective
+from surefoot.options import VerifyOptions, chosen
+from surefoot.options.keywords import VerifyChanges
 from surefoot.policies import as_policy
-from surefoot.results import VerifyResult
+from surefoot.records import VerifyResult
+from surefoot.registry import Registry, of_class
 from surefoot.tasks import require_task
 from surefoot.tasks.task import Task
 from surefoot.verify.certificate import PolicyCertificate, check_place
-from surefoot.verify.explicit import verify_explicit
-from surefoot.verify.job import SYMBOLIC, Job, ProgressCallback, check_symbolic
+from surefoot.verify.method import Method, Numbers, states_text
+from surefoot.verify.question import ProgressCallback, Question
 
-__all__ = ["METHODS", "PolicyCertificate", "verify"]
-
-
-def _later(method: str) -> Callable[[Job], VerifyResult]:
-    """Return a method whose module is imported when it is asked for: some need large libraries."""
-
-    def run(job: Job) -> VerifyResult:
-        module = import_module(f"surefoot.verify.{method}")
-        found: VerifyResult = getattr(module, f"verify_{method}")(job)
-        return found
-
-    return run
+__all__ = ["METHODS", "UNCHECKED", "Method", "PolicyCertificate", "Question", "verify"]
 
 
-METHODS: dict[str, Callable[[Job], VerifyResult]] = {
-    **{name: _later(name) for name in ("auto", "box", "predicates", "ic3")},
-    "explicit": verify_explicit,
-}
+METHODS: Registry[Method] = Registry(
+    "verification method",
+    code="bad-option",
+    group="surefoot.methods",
+    component=of_class("verification method", Method),
+    package=__name__,
+    constant="METHOD",
+    made_by="Method",
+    first=("auto", "box", "predicates", "ic3", "explicit"),
+)
+"""methods by name"""
+UNCHECKED = "unchecked"
+"""reason of a safe verdict by a method from outside that the checker has not accepted"""
 
 
 def verify(
     task: Task,
-    policy: Any,
+    policy: object,
     *,
+    objective: str | Objective = "safety",
     options: VerifyOptions | None = None,
     progress: ProgressCallback | None = None,
     watch: Callable[[str], object] | None = None,
     certificate: bool | str | Path = False,
     max_certificate_states: int | None = None,
-    **changes: Any,
+    **changes: Unpack[VerifyChanges],
 ) -> VerifyResult:
     """Return whether runs of the policy from the start states can fail.
 
@@ -66,20 +68,60 @@ def verify(
     """
     task = require_task(task)
     how = chosen(VerifyOptions, options, changes)
-    check_word("method", how.method, tuple(METHODS))
-    for name in ("starts", "workers", "max_states", "max_steps"):
-        if getattr(how, name) == 0:
-            raise InputError("bad-option", f"{name} must be at least 1")
-    if how.predicates is not None and how.method in ("ic3", "explicit"):
-        raise InputError("bad-option", "predicates are for the methods box, predicates and auto")
-    check_workers(how.workers)
+    method = METHODS[how.method]
+    check_predicates(how)
     if not isinstance(certificate, bool | str | Path):
         raise InputError("bad-option", f"certificate is True or a path, not {shown(certificate)}")
     check_place(certificate)
-    who = as_policy(policy, task, seed=how.seed)
-    job = Job(task, who, how, progress, certificate, watch, max_certificate_states)
-    if how.method in SYMBOLIC:
-        check_symbolic(job, how.method)
+    bound_policy = as_policy(policy, task, seed=how.seed)
+    handled_objective(objective, task, bound_policy, can_handle=method.can_handle)
+    question = Question(
+        task, bound_policy, how, progress, certificate, watch, max_certificate_states
+    )
     if watch is not None:
         watch(how.method)
-    return METHODS[how.method](job)
+    result = method(question)
+    return result if how.method in METHODS.built_in else _from_outside(result, how)
+
+
+def check_predicates(options: VerifyOptions) -> None:
+    """Raise InputError if predicates are given to a method that has no use for them."""
+    if options.predicates is None:
+        return
+    if options.method == "none" or not METHODS[options.method].takes_predicates:
+        raise InputError("bad-option", "predicates are for the methods box, predicates and auto")
+
+
+def progress_text(method: str, numbers: Numbers) -> str:
+    """Return what a method tells its progress callback in words."""
+    describe = METHODS[method].progress if method in METHODS.built_in else states_text
+    return describe(method, numbers)
+
+
+def _from_outside(result: VerifyResult, how: VerifyOptions) -> VerifyResult:
+    """Return the result of a method that Surefoot does not know: its ``safe`` is ``unchecked``
+    unless the checker accepts its certificate. Raises CertificateRejected if that is wrong.
+    """
+    if not isinstance(result, VerifyResult) or (result.verdict == "unsafe" and not result.run):
+        raise InputError(
+            "plugin-error",
+            f"the method {quoted(how.method)} returned {shown(result)}",
+            hint="it must return a VerifyResult; unsafe comes with a run",
+        )
+    result = replace(result, method=how.method)
+    if result.verdict != "safe":
+        return result
+    return replace(result, reason=None if _is_accepted(result, how) else UNCHECKED)
+
+
+def _is_accepted(result: VerifyResult, how: VerifyOptions) -> bool:
+    if result.certificate is None or result.certificate.path is None:
+        return False
+    try:
+        result.certificate.check(max_seconds=how.max_seconds)
+    except OutOfBudget:
+        return False
+    except CertificateRejected as error:
+        hint = f"the method {quoted(how.method)} is wrong, or its certificate is"
+        raise CertificateRejected(error.code, error.message, hint=hint) from None
+    return True

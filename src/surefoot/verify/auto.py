@@ -5,20 +5,29 @@ from __future__ import annotations
 import functools
 import math
 import time
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import NamedTuple
 
-from surefoot.errors import InputError, OutOfBudget, Unsupported
+from surefoot.errors import InputError, OutOfBudget, Refusal, SurefootError, Unsupported
 from surefoot.fuzz import fuzz
 from surefoot.options import FuzzOptions, VerifyOptions
 from surefoot.policies.models import Trees
-from surefoot.results import EngineReport, VerifyResult, counted
+from surefoot.records import EngineReport, Verdict, VerifyResult
 from surefoot.tasks.compiled_task import CompiledTask
 from surefoot.tasks.task import Task, split_states
+from surefoot.text import counted
 from surefoot.verify.children import can_be_written, verify_side_by_side
-from surefoot.verify.job import Job, check_symbolic
+from surefoot.verify.method import Method
+from surefoot.verify.question import (
+    OUT_OF_MEMORY,
+    OUT_OF_SECONDS,
+    Question,
+    cannot_read,
+    out_of,
+)
 
-METHOD, FUZZ = "auto", "fuzz"
+NAME, FUZZ = "auto", "fuzz"
 FEW_STARTS = 10_000  # start states with which a short search is worth while before all others
 FEW_STATES, FEW_SECONDS = 20_000, 10.0  # that this search looks at, and may take
 COUNT_SECONDS = 1.0
@@ -35,10 +44,9 @@ REACHED_PER_START = 2  # a guess: how many states there are for each start state
 STATES_PER_SECOND = 500_000  # a guess, too
 DOUBT = 4  # times as fast the search may be as this guess says
 BYTES_BESIDE = 18  # that explicit search needs for a state besides its values
-OUT_OF_SECONDS = "ran out of seconds"
 
 
-def verify_auto(job: Job) -> VerifyResult:
+def verify_auto(question: Question) -> VerifyResult:
     """Return the first verdict that one of the methods finds.
 
     What it does: a search of all that is reachable if that is little; some fuzzing; ``box`` for
@@ -48,13 +56,13 @@ def verify_auto(job: Job) -> VerifyResult:
     the result names. Cost: the seconds and the memory of the options for all of them together.
     When to use it: always, unless you know better. Paper: none needed.
     """
-    return _Portfolio(job).run()
+    return _Portfolio(question).run()
 
 
 class _Portfolio:
-    def __init__(self, job: Job) -> None:
-        self.job = job
-        self.how = job.options
+    def __init__(self, question: Question) -> None:
+        self.question = question
+        self.how = question.options
         self.begin = time.perf_counter()
         self.reports: dict[str, EngineReport] = {}
         self.results: dict[str, VerifyResult] = {}
@@ -63,24 +71,14 @@ class _Portfolio:
 
     def run(self) -> VerifyResult:
         """Return the result."""
-        try:
-            check_symbolic(self.job, "box")
-        except Unsupported as error:
-            self._report("box", "unknown", 0.0, error.message)
+        refusal = cannot_read(self.question.task, self.question.policy, method="box")
+        if refusal is not None:
+            self._report("box", 0.0, why=refusal)
             return self._told(self._ask("explicit", self.how))
-        steps = (
-            self._few,
-            self._fuzz,
-            self._box,
-            self._explicit,
-            self._race,
-            self._fed,
-            self._rest,
-        )
-        for step in steps:
-            found = step()
-            if found is not None:
-                return self._told(found)
+        for step in STEPS:
+            result = step.run(self) if step.is_due(self) else None
+            if result is not None and result.verdict != "unknown":
+                return self._told(result)
         if self.error is not None:
             raise self.error
         return self._unknown()
@@ -90,7 +88,7 @@ class _Portfolio:
     @functools.cached_property
     def starts(self) -> int | None:
         """How many start states there are; None if nobody knows, or infinitely many."""
-        return count_starts(self.job.task)
+        return count_starts(self.question.task)
 
     @property
     def left(self) -> float:
@@ -103,77 +101,129 @@ class _Portfolio:
         """Return what a method finds with these options, in this process."""
         from surefoot.verify import METHODS
 
-        if self.job.watch is not None:
-            self.job.watch(method)
+        if self.question.watch is not None:
+            self.question.watch(method)
         begin = time.perf_counter()
-        job = replace(self.job, options=replace(how, method=method), bounds=bounds)
-        found = METHODS[method](job)
-        self._report(method, found.verdict, time.perf_counter() - begin, found.reason)
-        self.results[method] = found
-        return found
+        question = replace(self.question, options=replace(how, method=method), bounds=bounds)
+        result = METHODS[method](question)
+        why = None if result.reason is None else Refusal(result.code or "", result.reason)
+        self._report(method, time.perf_counter() - begin, verdict=result.verdict, why=why)
+        self.results[method] = result
+        return result
 
-    def _report(self, method: str, verdict: Any, seconds: float, reason: str | None) -> None:
+    def _report(
+        self, method: str, seconds: float, *, verdict: Verdict = "unknown", why: Refusal | None
+    ) -> None:
         """Write down what a method did; what it did before is part of it."""
         before = self.reports.get(method)
         total = seconds + (0.0 if before is None else before.seconds)
-        self.reports[method] = EngineReport(method, verdict, total, reason)
+        sentence, code = (None, None) if why is None else (why.sentence, why.code or None)
+        self.reports[method] = EngineReport(method, verdict, total, sentence, code)
 
-    def _told(self, found: VerifyResult) -> VerifyResult:
+    def _told(self, result: VerifyResult) -> VerifyResult:
         seconds = time.perf_counter() - self.begin
-        return replace(found, seconds=seconds, engines=tuple(self.reports.values()))
+        return replace(result, seconds=seconds, engines=tuple(self.reports.values()))
 
     def _unknown(self) -> VerifyResult:
         """Return that nothing was found, with what each method says and what was looked at."""
         explicit, box = self.results.get("explicit"), self.results.get("box")
-        said = [f"{one.method}: {one.reason}" for one in self.reports.values()]
+        reasons = [f"{report.method}: {report.reason}" for report in self.reports.values()]
         if not self.left:
-            said.append(f"{OUT_OF_SECONDS} ({_rounded(self.how.max_seconds):g})")
-        found = VerifyResult(
+            limit = replace(self.how, max_seconds=_rounded(self.how.max_seconds))
+            reasons.append(out_of("seconds", limit).sentence)
+        result = VerifyResult(
             verdict="unknown",
-            method=METHOD,
+            method=NAME,
             starts=explicit.starts if explicit else 0,
             all_starts=explicit.all_starts if explicit else False,
             states=explicit.states if explicit else 0,
             depth=explicit.depth if explicit else 0,
             seconds=0.0,
-            reason="; ".join(said),
+            reason="; ".join(reasons),
+            code="no-method-decided" if self.left else OUT_OF_SECONDS,
             boxes=box.boxes if box else 0,
             refinements=box.refinements if box else 0,
             rounding=box.rounding if box else 0,
         )
-        return self._told(found)
+        return self._told(result)
 
-    # -- steps, each of which returns a verdict or None ----------------------------------------
+    # -- conditions of steps -------------------------------------------------------------------
 
-    def _few(self) -> VerifyResult | None:
+    def is_small(self) -> bool:
+        """Return whether the start states are few enough to look at everything first."""
+        return self.starts is not None and self.starts <= FEW_STARTS
+
+    def is_search_open(self) -> bool:
+        """Return whether explicit search may find more than it did before, if it did."""
+        return self.left > 0 and not self._is_known_to_be_too_large()
+
+    def can_race(self) -> bool:
+        """Return whether there is time for processes, and they can be given task and policy."""
+        return self.left > 0 and can_be_written(self.question)
+
+    def has_bounds(self) -> bool:
+        """Return whether ``ic3`` has left bounds for ``box``, which had too little time."""
+        before = self.results.get("ic3")
+        return before is not None and bool(before.bounds) and self._is_cut("box")
+
+    def is_search_cut(self) -> bool:
+        """Return whether explicit search of all start states had too little time."""
+        return self.left > 0 and not self.is_sample and self._is_cut("explicit")
+
+    def _is_cut(self, method: str) -> bool:
+        """Return whether a method could go on if it had more time."""
+        result = self.results.get(method)
+        return result is not None and result.code == OUT_OF_SECONDS
+
+    def _is_known_to_be_too_large(self) -> bool:
+        """Return whether the short search before has come to a limit that holds for all."""
+        before = self.results.get("explicit")
+        if before is None or self._is_cut("explicit"):
+            return False
+        return before.states >= self.how.max_states or before.code == OUT_OF_MEMORY
+
+    def _is_within_reach(self) -> bool:
+        """Return whether all that is reachable may be seen, as far as the start states tell."""
+        if self.starts is None:
+            task = self.question.task
+            return isinstance(task, CompiledTask) and bool(task.core.has_finite_starts())
+        states = self.starts * REACHED_PER_START
+        needed_bytes = states * (8 * self.question.task.core.words + BYTES_BESIDE)
+        has_room = needed_bytes <= self.how.max_bytes and states <= self.how.max_states
+        return has_room and self._guessed_seconds() <= DOUBT * EXPLICIT_SHARE * self.left
+
+    def _guessed_seconds(self) -> float:
+        """Return how long a search through all states may take, as the start states tell."""
+        return (self.starts or 0) * REACHED_PER_START / STATES_PER_SECOND
+
+    # -- steps, each of which returns a result or None -----------------------------------------
+
+    def search_shortly(self) -> VerifyResult:
         """Look at everything where that is little: the answer does not depend on time then."""
-        if self.starts is None or self.starts > FEW_STARTS:
-            return None
         most, seconds = min(self.how.max_states, FEW_STATES), min(self.left, FEW_SECONDS)
-        how = replace(self.how, max_states=most, max_seconds=seconds)
-        return _decided(self._ask("explicit", how))
+        return self._ask("explicit", replace(self.how, max_states=most, max_seconds=seconds))
 
-    def _fuzz(self) -> VerifyResult | None:
+    def try_runs(self) -> VerifyResult | None:
         """Try some runs: a failing one is found so most quickly."""
-        if self.job.watch is not None:
-            self.job.watch(FUZZ)
+        if self.question.watch is not None:
+            self.question.watch(FUZZ)
         begin = time.perf_counter()
         try:
-            found = fuzz(self.job.task, self.job.policy, options=self._fuzzing())
+            fuzzed = fuzz(self.question.task, self.question.policy, options=self._fuzzing())
         except OutOfBudget as error:
-            self._report(FUZZ, "unknown", time.perf_counter() - begin, error.message)
+            self._report(FUZZ, time.perf_counter() - begin, why=refusal_of(error))
             return None
-        done = sum(found.counts.values())
-        if not found.failing:
-            reason = f"{counted(done, 'run')}, none of which fails"
-            self._report(FUZZ, "unknown", time.perf_counter() - begin, reason)
+        done = sum(fuzzed.counts.values())
+        if not fuzzed.failing:
+            why = Refusal("no-run-fails", f"{counted(done, 'run')}, none of which fails")
+            self._report(FUZZ, time.perf_counter() - begin, why=why)
             return None
-        self._report(FUZZ, "unsafe", time.perf_counter() - begin, None)
-        shortest = sorted(found.failing, key=lambda run: (run.steps, run.run))
+        self._report(FUZZ, time.perf_counter() - begin, verdict="unsafe", why=None)
+        shortest = sorted(fuzzed.failing, key=lambda run: (run.steps, run.run))
         some = shortest[: max(self.how.runs, 1)]
         runs = [replace(run, run=number, same=()) for number, run in enumerate(some)]
         return VerifyResult(
-            *("unsafe", FUZZ, done, False, found.states, runs[0].steps, found.seconds),
+            *("unsafe", FUZZ, done, False, fuzzed.states, runs[0].steps, fuzzed.seconds),
             run=runs[0],
             others=tuple(runs[1:]),
         )
@@ -189,20 +239,20 @@ class _Portfolio:
             memory_mb=self.how.memory_mb,
         )
 
-    def _box(self) -> VerifyResult | None:
+    def try_boxes(self) -> VerifyResult | None:
         """Look at boxes."""
         seconds = _rounded(min(self._box_seconds(), BOX_SHARE * self.left))
         if not seconds:
             return None
         try:
-            return _decided(self._ask("box", replace(self.how, max_seconds=seconds)))
+            return self._ask("box", replace(self.how, max_seconds=seconds))
         except Unsupported as error:
-            self._report("box", "unknown", 0.0, error.message)
+            self._report("box", 0.0, why=refusal_of(error))
         except InputError as error:
             if error.code == "no-start-state":
                 raise
             # Some run comes to an error of the model or the policy. Others may still fail.
-            self._report("box", "unknown", 0.0, error.message)
+            self._report("box", 0.0, why=refusal_of(error))
             self.error = error
         return None
 
@@ -212,14 +262,12 @@ class _Portfolio:
         """
         if not self._is_within_reach():
             return BOX_SECONDS
-        if not isinstance(self.job.policy.model, Trees):
+        if not isinstance(self.question.policy.model, Trees):
             return SHORT_SECONDS
         return min(max(SHORT_SECONDS, self._guessed_seconds() / 2), BOX_SECONDS)
 
-    def _explicit(self) -> VerifyResult | None:
+    def search(self) -> VerifyResult:
         """Look at what is reachable, unless there are too many start states: then from a sample."""
-        if not self.left or self._is_known_to_be_too_large():
-            return None
         self.is_sample = not self._is_within_reach()
         most, seconds = self.how.max_states, EXPLICIT_SHARE * self.left
         if self.is_sample:
@@ -227,62 +275,52 @@ class _Portfolio:
             if self.starts is not None:  # fewer states than start states: that makes it a sample
                 most = max(min(most, self.starts - 1), 1)
         how = replace(self.how, max_seconds=_rounded(seconds), max_states=most)
-        return _decided(self._ask("explicit", how))
+        return self._ask("explicit", how)
 
-    def _is_known_to_be_too_large(self) -> bool:
-        """Return whether the short search before has come to a limit that holds for all."""
-        before = self.results.get("explicit")
-        if before is None or (before.reason or "").startswith(OUT_OF_SECONDS):
-            return False
-        return before.states >= self.how.max_states or "memory" in (before.reason or "")
-
-    def _is_within_reach(self) -> bool:
-        """Return whether all that is reachable may be seen, as far as the start states tell."""
-        if self.starts is None:
-            task = self.job.task
-            return isinstance(task, CompiledTask) and bool(task.core.has_finite_starts())
-        states = self.starts * REACHED_PER_START
-        needed_bytes = states * (8 * self.job.task.core.words + BYTES_BESIDE)
-        has_room = needed_bytes <= self.how.max_bytes and states <= self.how.max_states
-        return has_room and self._guessed_seconds() <= DOUBT * EXPLICIT_SHARE * self.left
-
-    def _guessed_seconds(self) -> float:
-        """Return how long a search through all states may take, as the start states tell."""
-        return (self.starts or 0) * REACHED_PER_START / STATES_PER_SECOND
-
-    def _race(self) -> VerifyResult | None:
+    def race(self) -> VerifyResult | None:
         """Let methods on sets of states have the rest of the time, in processes of their own."""
-        methods = ["box"] if self._is_cut("box") else []
-        methods += ["ic3"]
-        if self.left <= 0 or not can_be_written(self.job):
-            return None
-        seconds = RACE_SHARE * self.left
-        job = replace(self.job, options=replace(self.how, max_seconds=_rounded(seconds)))
-        found, reports, unknown = verify_side_by_side(job, methods)
-        for one in reports:
-            self._report(one.method, one.verdict, one.seconds, one.reason)
-        self.results |= {one.method: one for one in unknown}
-        return found
+        methods = ["box", "ic3"] if self._is_cut("box") else ["ic3"]
+        how = replace(self.how, max_seconds=_rounded(RACE_SHARE * self.left))
+        result, reports, unknown = verify_side_by_side(replace(self.question, options=how), methods)
+        for report in reports:
+            why = None if report.reason is None else Refusal(report.code or "", report.reason)
+            self._report(report.method, report.seconds, verdict=report.verdict, why=why)
+        self.results |= {each.method: each for each in unknown}
+        return result
 
-    def _fed(self) -> VerifyResult | None:
+    def cut_where_ic3_blocked(self) -> VerifyResult | None:
         """Let ``box`` try again with bounds of what ``ic3`` has blocked."""
-        before = self.results.get("ic3")
-        if before is None or not before.bounds or not self._is_cut("box"):
-            return None
         seconds = self.left * (FED_SHARE if self._is_cut("explicit") else 1.0)
         how = replace(self.how, max_seconds=_rounded(seconds))
-        return _decided(self._ask("box", how, bounds=before.bounds)) if how.max_seconds else None
+        bounds = self.results["ic3"].bounds
+        return self._ask("box", how, bounds=bounds) if how.max_seconds else None
 
-    def _rest(self) -> VerifyResult | None:
-        """Let explicit search have the time that the others leave, if it had too little."""
-        if self.left <= 0 or self.is_sample or not self._is_cut("explicit"):
-            return None
-        return _decided(self._ask("explicit", replace(self.how, max_seconds=_rounded(self.left))))
+    def search_on(self) -> VerifyResult:
+        """Let explicit search have the time that the others leave."""
+        return self._ask("explicit", replace(self.how, max_seconds=_rounded(self.left)))
 
-    def _is_cut(self, method: str) -> bool:
-        """Return whether a method could go on if it had more time."""
-        found = self.results.get(method)
-        return found is not None and (found.reason or "").startswith(OUT_OF_SECONDS)
+
+class _Step(NamedTuple):
+    """What the portfolio does if it is due; a verdict ends the portfolio."""
+
+    is_due: Callable[[_Portfolio], bool]
+    run: Callable[[_Portfolio], VerifyResult | None]
+
+
+def _always(_: _Portfolio) -> bool:
+    return True
+
+
+STEPS = (
+    _Step(_Portfolio.is_small, _Portfolio.search_shortly),
+    _Step(_always, _Portfolio.try_runs),
+    _Step(_always, _Portfolio.try_boxes),
+    _Step(_Portfolio.is_search_open, _Portfolio.search),
+    _Step(_Portfolio.can_race, _Portfolio.race),
+    _Step(_Portfolio.has_bounds, _Portfolio.cut_where_ic3_blocked),
+    _Step(_Portfolio.is_search_cut, _Portfolio.search_on),
+)
+"""what is tried, in this order, each with the part of the budget that its function takes"""
 
 
 def _rounded(seconds: float) -> float:
@@ -291,8 +329,9 @@ def _rounded(seconds: float) -> float:
     return math.floor(seconds * parts) / parts
 
 
-def _decided(found: VerifyResult) -> VerifyResult | None:
-    return None if found.verdict == "unknown" else found
+def refusal_of(error: SurefootError) -> Refusal:
+    """Return an error as a reason."""
+    return Refusal(error.code, error.message)
 
 
 def count_starts(task: Task) -> int | None:
@@ -305,10 +344,13 @@ def count_starts(task: Task) -> int | None:
     assert isinstance(task, CompiledTask)
     if not task.core.has_finite_starts():
         return None
-    counted_starts: Any = task.core.count_starts(max_seconds=COUNT_SECONDS)
+    counted_starts: int | None = task.core.count_starts(max_seconds=COUNT_SECONDS)
     if counted_starts is not None:
-        return int(counted_starts)
+        return counted_starts
     try:
         return len(task.list_starts(max_states=FEW_STARTS, max_seconds=COUNT_SECONDS))
     except OutOfBudget:
         return None
+
+
+METHOD = Method(NAME, verify_auto, takes_predicates=True)

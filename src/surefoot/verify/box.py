@@ -4,23 +4,35 @@ from __future__ import annotations
 
 import math
 import time
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from surefoot import _core
-from surefoot.errors import InputError, OutOfBudget
+from surefoot.errors import InputError, OutOfBudget, Refusal
 from surefoot.options import SimulateOptions, VerifyOptions
 from surefoot.policies import Policy
 from surefoot.policies.decisions import ask_core
-from surefoot.results import VerifyResult, counted
+from surefoot.records import VerifyResult
 from surefoot.simulate import simulate
-from surefoot.tasks.compiled_task import CompiledTask
+from surefoot.tasks.compiled_task import CompiledTask, has_description
+from surefoot.text import counted
 from surefoot.verify.certificate import write_box_certificate
 from surefoot.verify.constraints import core_constraints
 from surefoot.verify.explicit import run_of
-from surefoot.verify.job import Job, ProgressCallback, check_symbolic, out_of
+from surefoot.verify.method import BOX_NUMBERS, ON_SETS, Method, boxes_text
+from surefoot.verify.question import (
+    ProgressCallback,
+    Question,
+    check_symbolic,
+    only_short_runs,
+    out_of,
+)
 
-METHOD = "box"
+NAME = "box"
 START_ERROR = "the start condition may be an error in some state"
+STUCK = Refusal("stuck", "an abstract run could be neither replayed nor ruled out")
+TOO_MANY_VALUES = Refusal(
+    "too-many-values", "too many values must be told apart to make boxes of them"
+)
 ALWAYS = 0xFFFFFFFF
 
 
@@ -59,7 +71,7 @@ BOUNDS = (
 GRID_RUNS, GRID_STEPS = 100, 200  # that show which values real variables take
 
 
-def verify_box(job: Job) -> VerifyResult:
+def verify_box(question: Question) -> VerifyResult:
     """Return what boxes of states tell about the policy.
 
     What it does: explores boxes instead of states, splits them where the policy's decision is not
@@ -68,9 +80,9 @@ def verify_box(job: Job) -> VerifyResult:
     start states and that no step of the policy leaves; a failing run was replayed. Cost: in the
     number of boxes, not of states. When to use it: first. Paper: P-TREE, in spirit.
     """
-    check_symbolic(job, METHOD)
-    assert isinstance(job.task, CompiledTask)
-    return _Boxes(job, job.task).run()
+    check_symbolic(question, NAME)
+    assert has_description(question.task)
+    return _Boxes(question, question.task).run()
 
 
 def find_bad_states(
@@ -89,17 +101,17 @@ def find_bad_states(
 
     Which these are depends on ``max_boxes``, the boxes to look at, and not on how fast that is.
     """
-    how = VerifyOptions(method=METHOD, max_seconds=max_seconds, memory_mb=memory_mb)
-    boxes = _Boxes(Job(task, policy, how, progress, False), task)
+    options = VerifyOptions(method=NAME, max_seconds=max_seconds, memory_mb=memory_mb)
+    boxes = _Boxes(Question(task, policy, options, progress, False), task)
     return boxes.bad_states(max_boxes, max_states)
 
 
 class _Boxes:
-    def __init__(self, job: Job, task: CompiledTask) -> None:
-        self.job = job
+    def __init__(self, question: Question, task: CompiledTask) -> None:
+        self.question = question
         self.task = task
         self.begin = time.perf_counter()
-        self.cuts = _given_cuts(job)
+        self.cuts = _given_cuts(question)
         self.constraints = core_constraints(task)
 
     def run(self) -> VerifyResult:
@@ -108,11 +120,11 @@ class _Boxes:
             return self._run_on_grids()
         times = 1.0
         while True:
-            for one in TRIES:
-                left, seconds = self._seconds_left(), one.seconds * times
-                found = self._ask(one, min(seconds, left))
-                if found["stopped"] != "seconds" or left <= seconds:
-                    return self._result(found)
+            for attempt in TRIES:
+                left, seconds = self._seconds_left(), attempt.seconds * times
+                answer = self._ask(attempt, min(seconds, left))
+                if answer.stopped != "seconds" or left <= seconds:
+                    return self._result(answer)
             times *= LONGER
 
     def _run_on_grids(self) -> VerifyResult:
@@ -121,35 +133,35 @@ class _Boxes:
 
         Over real numbers refinement has no end; a grid tells apart as much everywhere.
         """
-        given, ranges = self.cuts, _ranges(self.job, self.task)
+        given, ranges = self.cuts, _ranges(self.question, self.task)
         for parts in GRIDS:
             if parts ** len(ranges) > MAX_GRID:
                 break
             self.cuts = [*given, *_grid(ranges, parts)]
-            found = self._ask(ON_GRIDS, self._seconds_left())
-            if not found["is_stuck"]:
-                return self._result(found)
-        return self._result(found, covered=self._steps_covered())
+            answer = self._ask(ON_GRIDS, self._seconds_left())
+            if not answer.is_stuck:
+                return self._result(answer)
+        return self._result(answer, covered=self._steps_covered())
 
     def _steps_covered(self) -> int:
         """Return so many steps that no run fails within them; -1 if not even that is known."""
         covered = -1
         for steps in BOUNDS:
-            found = self._ask(ON_GRIDS, self._seconds_left(), max_steps=steps)
-            if found["is_stuck"] or found["stopped"] or found["run"] is not None:
+            answer = self._ask(ON_GRIDS, self._seconds_left(), max_steps=steps)
+            if answer.is_stuck or answer.stopped or answer.run is not None:
                 break
             covered = steps
         return covered
 
     def bad_states(self, max_boxes: int, max_states: int) -> tuple[bytes, bool]:
         """Return what boxes have not ruled out after so many of them."""
-        found = self._ask(
+        answer = self._ask(
             TRIES[0], self._seconds_left(), max_visited=max_boxes, max_bad_states=max_states
         )
-        return bytes(found["bad_states"]), found["run"] is not None
+        return answer.bad_states, answer.run is not None
 
     def _seconds_left(self) -> float:
-        return max(self.job.options.max_seconds - (time.perf_counter() - self.begin), 0.0)
+        return max(self.question.options.max_seconds - (time.perf_counter() - self.begin), 0.0)
 
     def _ask(
         self,
@@ -159,89 +171,94 @@ class _Boxes:
         max_steps: int | None = None,
         max_visited: int | None = None,
         max_bad_states: int = 0,
-    ) -> dict[str, Any]:
-        how = self.job.options
-        found: dict[str, Any] = ask_core(
+    ) -> _core.BoxResult:
+        options = self.question.options
+        answer = ask_core(
             self.task,
             _core.verify_box,
             self.task.core,
-            self.job.policy.core,
+            self.question.policy.core,
             self.task.start_source(),
             constraints=self.constraints,
             cuts=self.cuts,
             max_splits=how_now.splits,
             max_growth=how_now.growth,
-            max_steps=how.max_steps if max_steps is None else max_steps,
+            max_steps=options.max_steps if max_steps is None else max_steps,
             max_visited=max_visited,
             max_bad_states=max_bad_states,
             max_seconds=seconds,
-            max_bytes=how.max_bytes,
-            progress=self.job.progress,
+            max_bytes=options.max_bytes,
+            progress=self.question.progress,
         )
-        if not found["has_starts"]:
+        assert answer is not None  # check_symbolic refuses policies that cannot be bounded
+        if not answer.has_starts:
             raise InputError(
                 "no-start-state", "there is no state to start from", file=self.task.file
             )
-        return found
+        return answer
 
-    def _result(self, found: dict[str, Any], *, covered: int | None = None) -> VerifyResult:
-        run = None if found["run"] is None else run_of(self.task, *found["run"])
-        reason = None if run is not None else self._reason(found, covered)
-        verdict = "unsafe" if run is not None else "unknown" if reason else "safe"
+    def _result(self, answer: _core.BoxResult, *, covered: int | None = None) -> VerifyResult:
+        run = (
+            None if answer.run is None else run_of(self.task, answer.run.states, answer.run.actions)
+        )
+        why = None if run is not None else self._why_unknown(answer, covered)
+        verdict = "unsafe" if run is not None else "safe" if why is None else "unknown"
         certificate = None
-        if verdict == "safe" and self.job.certificate is not False:
+        if verdict == "safe" and self.question.certificate is not False:
             constraints = [
-                ({self.task.names[v]: factor for v, factor in terms}, lower, upper)
-                for terms, lower, upper in found["constraints"]
+                ({self.task.names[v]: factor for v, factor in each.terms}, each.lower, each.upper)
+                for each in answer.constraints
             ]
-            certificate = write_box_certificate(self.job, found["boxes"], constraints)
+            certificate = write_box_certificate(self.question, answer.boxes, constraints)
         return VerifyResult(
             verdict=verdict,  # type: ignore[arg-type]
-            method=METHOD,
+            method=NAME,
             starts=0,
             all_starts=True,
             states=0,
-            depth=found["depth"],
+            depth=answer.depth,
             seconds=time.perf_counter() - self.begin,
-            reason=reason,
+            reason=None if why is None else why.sentence,
+            code=None if why is None else why.code,
             run=run,
             certificate=certificate,
-            boxes=len(found["boxes"]) or found["reached"],
-            refinements=found["refinements"],
-            failing_starts=tuple(found["failing_starts"]) if run is not None else None,
-            rounding=found["rounding"],
+            boxes=len(answer.boxes) or answer.reached,
+            refinements=answer.refinements,
+            failing_starts=None if answer.failing_starts is None else tuple(answer.failing_starts),
+            rounding=answer.rounding,
         )
 
-    def _reason(self, found: dict[str, Any], covered: int | None) -> str | None:
+    def _why_unknown(self, answer: _core.BoxResult, covered: int | None) -> Refusal | None:
         """Return why nothing is proved; None if it is."""
-        how = self.job.options
-        if found["stopped"] == "states":
-            return "too many values must be told apart to make boxes of them"
-        if found["stopped"]:
-            return out_of(found["stopped"], how)
-        if found["may_raise_at_start"]:
-            return START_ERROR
+        options = self.question.options
+        if answer.stopped == "states":
+            return TOO_MANY_VALUES
+        if answer.stopped:
+            return out_of(answer.stopped, options)
+        if answer.may_raise_at_start:
+            return Refusal("start-error", START_ERROR)
         if covered is not None:
             known = "not even whether a start state fails is known"
             if covered >= 0:
                 known = f"no run fails within {counted(covered, 'step')}"
-            return f"boxes over real numbers are not precise enough to tell; {known}"
-        if found["is_stuck"]:
-            return "an abstract run could be neither replayed nor ruled out"
-        if found["is_cut"]:
-            return f"only runs of at most {how.max_steps:,} steps were looked at"
+            sentence = f"boxes over real numbers are not precise enough to tell; {known}"
+            return Refusal("not-precise", sentence)
+        if answer.is_stuck:
+            return STUCK
+        if answer.is_cut:
+            return only_short_runs(options)
         return None
 
 
-def _ranges(job: Job, task: CompiledTask) -> dict[int, tuple[float, float]]:
+def _ranges(question: Question, task: CompiledTask) -> dict[int, tuple[float, float]]:
     """Return, by its number, between which values each real variable is in some runs."""
-    how = SimulateOptions(runs=GRID_RUNS, max_steps=GRID_STEPS, seed=job.options.seed)
+    options = SimulateOptions(runs=GRID_RUNS, max_steps=GRID_STEPS, seed=question.options.seed)
     try:
-        found = simulate(task, policy=job.policy, options=how)
+        simulated = simulate(task, policy=question.policy, options=options)
     except OutOfBudget:
         return {}
-    rows = [state.values_tuple for run in found.runs for state in run.states]
-    numbers = [n for n, one in enumerate(task.variables) if one.type == "real"]
+    rows = [state.values_tuple for run in simulated.runs for state in run.states]
+    numbers = [n for n, variable in enumerate(task.variables) if variable.type == "real"]
     return {n: (min(row[n] for row in rows), max(row[n] for row in rows)) for n in numbers}
 
 
@@ -255,12 +272,22 @@ def _grid(ranges: dict[int, tuple[float, float]], parts: int) -> list[tuple[int,
     ]
 
 
-def _given_cuts(job: Job) -> list[tuple[int, float]]:
-    """Return the cuts that the job asks for, and those of the file of predicates."""
-    numbers = {name: number for number, name in enumerate(job.task.names)}
-    cuts = [(numbers[name], float(value)) for name, value in job.bounds]
-    if job.options.predicates is None:
+def _given_cuts(question: Question) -> list[tuple[int, float]]:
+    """Return the cuts that the question asks for, and those of the file of predicates."""
+    numbers = {name: number for number, name in enumerate(question.task.names)}
+    cuts = [(numbers[name], float(value)) for name, value in question.bounds]
+    if question.options.predicates is None:
         return cuts
     from surefoot.verify.predicates import read_cuts
 
-    return cuts + read_cuts(job.options.predicates, job.task)
+    return cuts + read_cuts(question.options.predicates, question.task)
+
+
+METHOD = Method(
+    NAME,
+    verify_box,
+    reads=ON_SETS,
+    takes_predicates=True,
+    numbers=BOX_NUMBERS,
+    progress=boxes_text,
+)

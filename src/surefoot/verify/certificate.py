@@ -17,20 +17,21 @@ from typing import Any
 
 from surefoot import __version__
 from surefoot.certificates import (
-    POLICY_CLAIM,
-    POLICY_VERSION,
     States,
     check_policy_certificate,
     json_piece,
     task_member,
-    write_pieces,
 )
 from surefoot.errors import InputError, Unsupported, quoted
-from surefoot.findings.making import policy_member
+from surefoot.files import write_pieces
+from surefoot.findings.making import policy_part
 from surefoot.policies import Policy
-from surefoot.results import counted
+from surefoot.records.evidence import POLICY_CLAIM, VERSION, PolicyHead
+from surefoot.records.files import members
+from surefoot.records.parts import TaskPart
 from surefoot.tasks.task import Task
-from surefoot.verify.job import Job
+from surefoot.text import counted
+from surefoot.verify.question import Question
 
 STATES_PER_PIECE = 65_536
 
@@ -94,21 +95,21 @@ def check_place(certificate: bool | str | Path) -> None:
         )
 
 
-def write_certificate(job: Job, reached: Any) -> PolicyCertificate:
+def write_certificate(question: Question, reached: Any) -> PolicyCertificate:
     """Return the certificate of the states that were reached, written to its file.
 
     A file that is too large to be read again is not written. Raises InputError if nothing can be
     written there.
     """
-    return _write(job, _pieces(job, reached), size=len(reached), unit="state")
+    return _write(question, _pieces(question, reached), size=len(reached), unit="state")
 
 
 Constraint = tuple[Mapping[str, int], int, int]
 
 
 def write_box_certificate(
-    job: Job,
-    boxes: Iterable[Sequence[tuple[Any, Any]]],
+    question: Question,
+    boxes: Iterable[Sequence[tuple[object, object]]],
     constraints: Sequence[Constraint],
     *,
     blocked: bool = False,
@@ -120,7 +121,7 @@ def write_box_certificate(
     Python values of its type; a constraint factors of variables, and bounds of the sum.
     """
     rows = [[_entry(low, high) for low, high in box] for box in boxes]
-    head = _head(job) | {
+    head = _head(question) | {
         "blocked" if blocked else "boxes": len(rows),
         "constraints": [
             {"factors": dict(factors), "lower": lower, "upper": upper}
@@ -128,24 +129,24 @@ def write_box_certificate(
         ],
     }
     pieces = (f"{json_piece(each)}\n" for each in (head, *rows))
-    return _write(job, pieces, size=len(rows), unit="box")
+    return _write(question, pieces, size=len(rows), unit="box")
 
 
-def _entry(low: Any, high: Any) -> Any:
+def _entry(low: object, high: object) -> object:
     """Return the values of a variable in a box, as they stand in the file."""
     return low if low == high else [low, high]
 
 
-def _write(job: Job, pieces: Iterable[str], *, size: int, unit: str) -> PolicyCertificate:
-    path, is_temporary = _path(job.certificate)
+def _write(question: Question, pieces: Iterable[str], *, size: int, unit: str) -> PolicyCertificate:
+    path, is_temporary = _path(question.certificate)
     missing = None
     try:
         write_pieces(path, pieces, what="certificate")
     except Unsupported as error:
         missing = error.message
     made = PolicyCertificate(
-        job.task,
-        job.policy,
+        question.task,
+        question.policy,
         path=path if missing is None else None,
         size=size,
         missing=missing,
@@ -170,21 +171,22 @@ def _remove(path: Path) -> None:
         path.unlink()
 
 
-def _pieces(job: Job, reached: Any) -> Iterator[str]:
+def _pieces(question: Question, reached: Any) -> Iterator[str]:
     """Yield the text of the file, some thousand states at a time."""
-    yield json_piece(_head(job) | {"states": len(reached)}) + "\n"
+    yield json_piece(_head(question) | {"states": len(reached)}) + "\n"
     for first in range(0, len(reached), STATES_PER_PIECE):
         packed = reached.copy(first, STATES_PER_PIECE)
-        yield "".join(f"{json_piece(row)}\n" for row in States(job.task, packed))
+        yield "".join(f"{json_piece(row)}\n" for row in States(question.task, packed))
 
 
-def _head(job: Job) -> dict[str, Any]:
+def _head(question: Question) -> dict[str, object]:
     """Return what the first line says about task and policy."""
-    return {
-        "surefoot": __version__,
-        "policy_certificate": POLICY_VERSION,
-        "claim": POLICY_CLAIM,
-        "task": task_member(job.task),
-        "policy": policy_member(job.policy),
-        "variables": list(job.task.names),
-    }
+    head = PolicyHead(
+        surefoot=__version__,
+        policy_certificate=VERSION,
+        claim=POLICY_CLAIM,
+        task=TaskPart(**task_member(question.task)),
+        policy=policy_part(question.policy),
+        variables=list(question.task.names),
+    )
+    return members(head)

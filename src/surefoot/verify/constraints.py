@@ -36,14 +36,14 @@ def find_constraints(task: CompiledTask) -> list[Constraint]:
     equations, rows = _start_equations(task, names)
     for edge in task.description.edges:
         rows += _kept_by(task, edge)
-    found = []
+    constraints = []
     for combination in _kernel(
         [[_dot(row, e) for e in equations] for row in _distinct(rows)], len(equations)
     ):
         made = _constraint(combination, equations, names)
         if made is not None:
-            found.append(made)
-    return found
+            constraints.append(made)
+    return constraints
 
 
 def core_constraints(task: CompiledTask) -> list[tuple[list[tuple[int, int]], int, int]]:
@@ -93,8 +93,8 @@ def _start_equations(task: CompiledTask, names: Sequence[str]) -> tuple[list[Lin
         if condition is None:
             condition = task.description.initial_condition()
         known = set(names)
-        found = [] if condition is None else [_equation(each) for each in conjuncts(condition)]
-        return [each for each in found if each and set(each) - {ONE} <= known], []
+        equations = [] if condition is None else [_equation(each) for each in conjuncts(condition)]
+        return [each for each in equations if each and set(each) - {ONE} <= known], []
     columns = dict(zip(task.names, task.columns(source), strict=True))
     count = len(columns[names[0]])
     if not 0 < count <= MAX_STARTS:
@@ -106,14 +106,14 @@ def _start_equations(task: CompiledTask, names: Sequence[str]) -> tuple[list[Lin
 
 def conjuncts(root: Expr) -> list[Expr]:
     """Return the parts of a conjunction."""
-    found, waiting = [], [root]
+    parts, waiting = [], [root]
     while waiting:
         node = waiting.pop()
         if node.op == "and":
             waiting += reversed(node.args)
         else:
-            found.append(node)
-    return found
+            parts.append(node)
+    return parts
 
 
 def _equation(condition: Expr) -> Linear | None:
@@ -200,10 +200,10 @@ def linear(root: Expr, now: Mapping[str, Linear | None]) -> Linear | None:
     """
     if root.type != "int":
         return None
-    found: dict[int, Linear | None] = {}
+    forms: dict[int, Linear | None] = {}
     for node in postorder(root):
-        found[id(node)] = _linear_node(node, [found[id(arg)] for arg in node.args], now)
-    return found[id(root)]
+        forms[id(node)] = _linear_node(node, [forms[id(arg)] for arg in node.args], now)
+    return forms[id(root)]
 
 
 def _linear_node(
@@ -224,7 +224,7 @@ def _linear_node(
     if node.op == "neg":
         return _plus({}, known[0], -1)
     if node.op == "mul":
-        known.sort(key=lambda one: len(one.keys() - {ONE}))
+        known.sort(key=lambda operand: len(operand.keys() - {ONE}))
         if not known[0].keys() - {ONE}:
             return _plus({}, known[1], known[0].get(ONE, 0))
     return None

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import time
-from typing import Any
 
 from surefoot import _core
-from surefoot.errors import InputError, OutOfBudget
+from surefoot.errors import InputError, OutOfBudget, Refusal
 from surefoot.fuzz import num_workers
 from surefoot.policies.decisions import ask_core
-from surefoot.results import Run, VerifyResult
-from surefoot.tasks.python_task import PythonTask
+from surefoot.records import Run, RunEnd, VerifyResult
 from surefoot.tasks.state import PackedStates
 from surefoot.tasks.task import Task
 from surefoot.verify.certificate import PolicyCertificate, write_certificate
-from surefoot.verify.job import Job, out_of
+from surefoot.verify.method import Method
+from surefoot.verify.question import Question, out_of
 
-METHOD = "explicit"
-SAMPLED = "start states were sampled"
+NAME = "explicit"
+SAMPLED = Refusal("starts-sampled", "start states were sampled")
 
 
-def verify_explicit(job: Job) -> VerifyResult:
+def verify_explicit(question: Question) -> VerifyResult:
     """Return what a breadth-first search through all that the policy reaches finds.
 
     What it does: starts from all start states, or where these are infinitely many or do not fit
@@ -30,107 +29,115 @@ def verify_explicit(job: Job) -> VerifyResult:
     once, its packed values and at most 18 bytes in memory. When to use it: whenever the states fit
     into memory. Paper: none needed.
     """
-    return _Explicit(job).run()
+    return _Explicit(question).run()
 
 
 class _Explicit:
-    def __init__(self, job: Job) -> None:
-        self.job = job
-        self.task = job.task
+    def __init__(self, question: Question) -> None:
+        self.question = question
+        self.task = question.task
         self.begin = time.perf_counter()
 
     def run(self) -> VerifyResult:
         """Return the result."""
         if not self._can_list_starts():
             return self._sampled()
-        found = self._ask(self.task.start_source())
-        if found["starts"] == 0 and not found["stopped"]:
+        answer = self._ask(self.task.start_source())
+        if answer.starts == 0 and not answer.stopped:
             raise InputError(
                 "no-start-state", "there is no state to start from", file=self.task.file
             )
-        if not found["starts_complete"] and found["stopped"] in ("states", "memory"):
-            found.clear()  # what was reached takes up the memory
+        if not answer.starts_complete and answer.stopped in ("states", "memory"):
+            del answer  # what was reached takes up the memory
             return self._sampled()
-        return self._result(found, are_all=bool(found["starts_complete"]))
+        return self._result(answer, are_all=answer.starts_complete)
 
     def _can_list_starts(self) -> bool:
         task = self.task
-        if isinstance(task, PythonTask) or not task.has_start_condition:
+        if not task.has_start_condition:
             return True
         return bool(task.core.has_finite_starts())
 
     def _seconds_left(self) -> float:
-        return max(self.job.options.max_seconds - (time.perf_counter() - self.begin), 0.0)
+        return max(self.question.options.max_seconds - (time.perf_counter() - self.begin), 0.0)
 
-    def _ask(self, states: bytes | None) -> dict[str, Any]:
+    def _ask(self, states: bytes | None) -> _core.ExplicitResult:
         """Return what the core finds from these states, or from those of the start condition."""
-        how = self.job.options
-        found: dict[str, Any] = ask_core(
+        options = self.question.options
+        answer: _core.ExplicitResult = ask_core(
             self.task,
             _core.verify_explicit,
             self.task.core,
-            self.job.policy.core,
+            self.question.policy.core,
             states,
-            workers=num_workers(self.job.policy, how.workers),
-            max_runs=how.runs,
+            workers=num_workers(self.question.policy, options.workers),
+            max_runs=options.runs,
             max_seconds=self._seconds_left(),
-            max_bytes=how.max_bytes,
-            max_states=how.max_states,
-            progress=self.job.progress,
+            max_bytes=options.max_bytes,
+            max_states=options.max_states,
+            progress=self.question.progress,
         )
-        return found
+        return answer
 
     def _sampled(self) -> VerifyResult:
         """Return the result of a sample of the start states, which all together are too many."""
-        how = self.job.options
+        options = self.question.options
         try:
             drawn = self.task.draw_starts(
-                min(how.starts, how.max_states), seed=how.seed, max_seconds=self._seconds_left()
+                min(options.starts, options.max_states),
+                seed=options.seed,
+                max_seconds=self._seconds_left(),
             )
         except OutOfBudget as error:
-            return self._nothing(error.message)
-        found = self._ask(drawn)
-        return self._result(found, are_all=False)
+            return self._nothing(Refusal(error.code, error.message))
+        answer = self._ask(drawn)
+        return self._result(answer, are_all=False)
 
-    def _nothing(self, reason: str) -> VerifyResult:
+    def _nothing(self, why: Refusal) -> VerifyResult:
         seconds = time.perf_counter() - self.begin
-        return VerifyResult("unknown", METHOD, 0, False, 0, 0, seconds, reason=reason)
+        return VerifyResult(
+            *("unknown", NAME, 0, False, 0, 0, seconds), reason=why.sentence, code=why.code
+        )
 
-    def _result(self, found: dict[str, Any], *, are_all: bool) -> VerifyResult:
-        runs = [run_of(self.task, *raw, number=n) for n, raw in enumerate(found["runs"])]
+    def _result(self, answer: _core.ExplicitResult, *, are_all: bool) -> VerifyResult:
+        runs = [
+            run_of(self.task, failing.states, failing.actions, number=number)
+            for number, failing in enumerate(answer.runs)
+        ]
         run = runs[0] if runs else None
-        reason = None if run is not None else self._reason(found, are_all=are_all)
-        verdict = "unsafe" if run is not None else "unknown" if reason else "safe"
+        why = None if run is not None else self._why_unknown(answer, are_all=are_all)
+        verdict = "unsafe" if run is not None else "safe" if why is None else "unknown"
         certificate = None
-        if verdict == "safe" and self.job.certificate is not False:
-            certificate = self._certificate(found["reached"])
+        if verdict == "safe" and self.question.certificate is not False:
+            certificate = self._certificate(answer.reached)
         return VerifyResult(
             verdict=verdict,  # type: ignore[arg-type]
-            method=METHOD,
-            starts=found["starts"],
+            method=NAME,
+            starts=answer.starts,
             all_starts=are_all,
-            states=found["states"],
-            depth=found["depth"],
+            states=answer.states,
+            depth=answer.depth,
             seconds=time.perf_counter() - self.begin,
-            reason=reason,
+            reason=None if why is None else why.sentence,
+            code=None if why is None else why.code,
             run=run,
             others=tuple(runs[1:]),
             certificate=certificate,
         )
 
-    def _certificate(self, reached: Any) -> PolicyCertificate:
-        job, most = self.job, self.job.max_certificate_states
+    def _certificate(self, reached: _core.ReachedStates) -> PolicyCertificate:
+        question, most = self.question, self.question.max_certificate_states
         if most is None or len(reached) <= most:
-            return write_certificate(job, reached)
+            return write_certificate(question, reached)
         missing = f"it would have more than {most:,} states"
         return PolicyCertificate(
-            job.task, job.policy, path=None, size=len(reached), missing=missing
+            question.task, question.policy, path=None, size=len(reached), missing=missing
         )
 
-    def _reason(self, found: dict[str, Any], *, are_all: bool) -> str | None:
+    def _why_unknown(self, answer: _core.ExplicitResult, *, are_all: bool) -> Refusal | None:
         """Return why nothing is proved; None if it is."""
-        if found["stopped"]:
-            return out_of(found["stopped"], self.job.options)
+        if answer.stopped:
+            return out_of(answer.stopped, self.question.options)
         return None if are_all else SAMPLED
 
 
@@ -140,5 +147,8 @@ def run_of(task: Task, packed: bytes, actions: list[int], *, number: int = 0) ->
         run=number,
         states=PackedStates(packed, 8 * task.core.words, task.unpack),
         actions=tuple(task.actions[number] for number in actions),
-        result="fail",
+        result=RunEnd.FAIL,
     )
+
+
+METHOD = Method(NAME, verify_explicit)

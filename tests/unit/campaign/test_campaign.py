@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.crash.small import always_go, kept, walk, written
 from tests.support.networks import nnet_text, random_network, same_network
+from tests.support.walk import always_go, kept, walk, written
 
 import surefoot
 from surefoot import load_policy, load_task, read_finding
@@ -19,6 +19,7 @@ from surefoot.campaign import debug, read_campaign, resume
 from surefoot.campaign.journal import Journal, Read
 from surefoot.errors import InputError, Unsupported
 from surefoot.policies.models import Network
+from surefoot.policies.writing import write_policy
 from surefoot.replay import replay
 
 QUICK: dict[str, Any] = {"keep": 50, "starts": 6, "seed": 1}
@@ -75,6 +76,18 @@ def test_the_final_policy_is_that_of_the_last_repair(whole: Path) -> None:
 
 def test_the_policy_is_kept_as_it_was(whole: Path) -> None:
     assert (whole / "policy/policy.json").read_bytes() == (whole.parent / "go.json").read_bytes()
+
+
+def test_a_policy_whose_file_changed_since_is_kept_as_it_was_read(tmp_path: Path) -> None:
+    task, file = walk(), tmp_path / "go.json"
+    write_policy(always_go(task), file)
+    policy = load_policy(file, task)
+    file.write_text("{}")
+    result = debug(task, policy, directory=tmp_path / "campaign", **QUICK)
+    assert result.outcome == "safe"
+    again = load_policy(tmp_path / "campaign/policy/policy.json", task)
+    states = [fault.state for fault in result.faults if fault.iteration == 1]
+    assert again.decide_all(states) == policy.decide_all(states) == ["go"] * len(states) != []
 
 
 def test_findings_are_about_the_policy_of_the_round_before(whole: Path) -> None:
@@ -253,6 +266,8 @@ HOSTILE: dict[str, Any] = {
     "an option more": lambda c: c["options"].update(shell="rm"),
     "a bad option": lambda c: c["options"].update(starts="many"),
     "where it began": lambda c: c.update({"from": 3}),
+    "a member more": lambda c: c.update(shell="rm"),
+    "a member more of the policy": lambda c: c["policy"].update(shell="rm"),
 }
 
 
@@ -265,6 +280,16 @@ def test_other_descriptions_are_refused(whole: Path, tmp_path: Path, change: Any
         assert error.value.code != "file-not-written"
 
 
+def test_a_description_that_is_wrong_is_refused_with_the_place(whole: Path, tmp_path: Path) -> None:
+    directory = changed(whole, tmp_path / "a", lambda c: c["policy"].update(unfiltered="no"))
+    with pytest.raises(InputError) as error:
+        read_campaign(directory)
+    assert error.value.code == "not-a-campaign"
+    assert error.value.file == str(directory / "campaign.json")
+    assert error.value.place == "/policy/unfiltered"
+    assert 'expected "bool", got "str"' in error.value.message
+
+
 def forged(whole: Path, directory: Path, change: Any) -> Path:
     """Return a copy of a campaign whose lines say something else, with the right checks."""
     shutil.copytree(whole, directory)
@@ -275,9 +300,8 @@ def forged(whole: Path, directory: Path, change: Any) -> Path:
     path.unlink()
     journal = Journal(path, Read((), 0, first))
     for line in lines:
-        kind, files = line.pop("kind"), line.pop("files")
         content = {name: value for name, value in line.items() if name not in ("n", "check")}
-        journal.append(kind, content, files)
+        journal.append_plain(content)
     return directory
 
 

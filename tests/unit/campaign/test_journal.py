@@ -11,22 +11,34 @@ import pytest
 
 from surefoot.campaign.journal import Journal, Read, read_journal
 from surefoot.errors import InputError
+from surefoot.records.lines import EndLine, Line, line_from
 
 FIRST = "0" * 64
-END: dict[str, Any] = {"end": "open", "reason": "ran out", "best": 0, "seconds": {}}
+END: dict[str, Any] = {
+    "kind": "end",
+    "end": "open",
+    "reason": "ran out",
+    "best": 0,
+    "seconds": {},
+}
 BEGIN: dict[str, Any] = {
+    "kind": "begin",
     "starts": {"debugging": 3, "evaluation": 2, "all": False, "disjoint": True, "sha256": "ab"},
     "seconds": {},
 }
 
 
-def written(path: Path) -> list[dict[str, Any]]:
+def end(**changes: Any) -> Line:
+    return line_from({**END, **changes})
+
+
+def written(path: Path) -> list[Line]:
     """Write a journal of three lines, in two goes."""
     journal = Journal(path, Read((), 0, FIRST))
-    lines = [journal.append("begin", BEGIN, {})]
-    lines.append(journal.append("end", END, {"result.json": "12"}))
+    lines = [journal.append(line_from(BEGIN))]
+    lines.append(journal.append(end(files={"result.json": "12"})))
     again = Journal(path, read_journal(path, FIRST))
-    return [*lines, again.append("end", {**END, "reason": "für \x1b"}, {})]
+    return [*lines, again.append(end(reason="für \x1b"))]
 
 
 @pytest.fixture
@@ -38,8 +50,9 @@ def test_lines_are_read_as_they_were_written(path: Path) -> None:
     lines = written(path)
     read = read_journal(path, FIRST)
     assert list(read.lines) == lines
-    assert [line["n"] for line in lines] == [1, 2, 3]
-    assert lines[2]["reason"] == "für \x1b"
+    assert [line.n for line in lines] == [1, 2, 3]
+    assert isinstance(lines[2], EndLine)
+    assert lines[2].reason == "für \x1b"
     assert read.length == path.stat().st_size
 
 
@@ -58,8 +71,8 @@ def test_a_line_that_does_not_end_is_cut_off(path: Path) -> None:
 def test_the_rest_of_a_torn_line_is_gone_when_the_next_is_written(path: Path) -> None:
     lines = written(path)
     path.write_bytes(path.read_bytes()[:-20])
-    Journal(path, read_journal(path, FIRST)).append("end", END, {})
-    assert [line["n"] for line in read_journal(path, FIRST).lines] == [1, 2, 3]
+    Journal(path, read_journal(path, FIRST)).append(end())
+    assert [line.n for line in read_journal(path, FIRST).lines] == [1, 2, 3]
     assert read_journal(path, FIRST).lines[1] == lines[1]
 
 
@@ -99,20 +112,19 @@ def test_a_journal_belongs_to_its_campaign(path: Path) -> None:
 
 NO_LINES: dict[str, Any] = {
     "kind": {"kind": "dance"},
-    "kind is no text": {"kind": []},
+    "kind is not text": {"kind": []},
     "no starts": {"kind": "begin", "seconds": {}},
     "no number of starts": {"kind": "begin", "starts": {}, "seconds": {}},
-    "a flag for a number": {"kind": "end", **END, "best": True},
-    "seconds": {"kind": "end", **END, "seconds": {"fuzz": "long"}},
+    "a flag for a number": {**END, "best": True},
+    "an unknown member": {**END, "worst": 0},
+    "seconds": {**END, "seconds": {"fuzz": "long"}},
     "no evaluation": {"kind": "before", "result": {"unsafe": 3}, "seconds": {}},
 }
 
 
 @pytest.mark.parametrize("line", NO_LINES.values(), ids=NO_LINES.keys())
 def test_a_line_with_the_right_check_must_be_one_of_a_campaign(path: Path, line: Any) -> None:
-    kind = line.pop("kind") if isinstance(line, dict) and "kind" in line else "end"
-    Journal(path, Read((), 0, FIRST)).append(kind, line, {})
-    line["kind"] = kind
+    Journal(path, Read((), 0, FIRST)).append_plain({**line, "files": {}})
     with pytest.raises(InputError) as error:
         read_journal(path, FIRST)
     assert error.value.code == "campaign-damaged"
@@ -132,11 +144,11 @@ def test_what_cannot_be_written_leaves_the_journal_as_it_was(
 
     monkeypatch.setattr(os, "pwrite", full)
     with pytest.raises(InputError, match="No space left") as error:
-        journal.append("end", END, {})
+        journal.append(end())
     assert error.value.code == "file-not-written"
     assert path.read_bytes() == before
     monkeypatch.undo()
-    assert journal.append("end", END, {})["n"] == 4
+    assert journal.append(end()).n == 4
     assert len(read_journal(path, FIRST).lines) == 4
 
 

@@ -25,7 +25,7 @@ with locked(Path(sys.argv[1])):
 def test_a_second_one_is_refused_by_number(tmp_path: Path) -> None:
     with locked(tmp_path):
         assert is_locked(tmp_path)
-        with pytest.raises(InputError, match=f"process {os.getpid()} is at work") as error:
+        with pytest.raises(InputError, match=f"process {os.getpid()} is already working") as error:
             locked(tmp_path).__enter__()
         assert error.value.code == "campaign-busy"
     assert not is_locked(tmp_path)
@@ -38,7 +38,7 @@ def test_it_is_free_when_its_process_is_killed(tmp_path: Path) -> None:
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as other:
         assert other.stdout is not None
         assert other.stdout.readline() == "mine\n"
-        with pytest.raises(InputError, match=f"process {other.pid} is at work"):
+        with pytest.raises(InputError, match=f"process {other.pid} is already working"):
             locked(tmp_path).__enter__()
         other.kill()
         other.wait()

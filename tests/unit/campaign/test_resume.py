@@ -8,14 +8,19 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
-from tests.crash.small import always_go, kept, walk, written
+from tests.support.walk import always_go, kept, walk, written
 
 import surefoot
 from surefoot.campaign import debug, read_campaign, resume
 from surefoot.campaign.journal import Journal
+from surefoot.certificates import check_policy_certificate
 from surefoot.errors import InputError
-from surefoot.results import DebugResult
+from surefoot.findings import read_finding
+from surefoot.policies import load_policy
+from surefoot.records import DebugResult
+from surefoot.records.lines import Line
 
 HOW: dict[str, Any] = {"starts": 6, "seed": 1, "keep": 50}
 
@@ -139,8 +144,8 @@ def test_interrupted_while_files_are_written(
 def test_seconds_of_before_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     directory, task, real = tmp_path / "campaign", walk(), Journal.append
 
-    def append(self: Journal, kind: str, content: Any, files: Any) -> Any:
-        real(self, kind, {**content, "total_seconds": 1e6}, files)
+    def append(self: Journal, line: Line) -> Line:
+        real(self, msgspec.structs.replace(line, total_seconds=1e6))
         raise Interrupted
 
     monkeypatch.setattr(Journal, "append", append)
@@ -202,6 +207,49 @@ def test_another_version_is_refused(finished: tuple[Path, DebugResult], tmp_path
     assert error.value.code == "campaign-version"
 
 
+OLDER = Path(__file__).with_name("of_0_1_0")
+"""the campaign of ``finished``, written by version 0.1.0"""
+
+
+@pytest.mark.parametrize("lines", [0, 1, 3, 6, None])
+def test_a_campaign_of_the_version_before_goes_on(
+    finished: tuple[Path, DebugResult], tmp_path: Path, lines: int | None
+) -> None:
+    directory = tmp_path / "campaign"
+    shutil.copytree(OLDER, directory)
+    (directory / "suspects").mkdir()  # empty, so the repository does not hold it
+    journal = directory / "journal.jsonl"
+    journal.write_bytes(b"".join(journal.read_bytes().splitlines(keepends=True)[:lines]))
+    result = resume(directory, walk())
+    expected = finished[1]
+    assert (result.outcome, result.policy.sha256) == (expected.outcome, expected.policy.sha256)
+    assert _without_files(result) == _without_files(expected)
+    assert all((directory / str(fault.finding)).exists() for fault in result.faults)
+    assert read_campaign(directory).state == "finished"
+
+
+@pytest.mark.parametrize("name", sorted(file.name for file in (OLDER / "findings").iterdir()))
+def test_findings_of_the_version_before_are_accepted(name: str) -> None:
+    finding = read_finding(OLDER / "findings" / name)
+    assert ":" not in finding.content["task"]["sha256"]
+    finding.check(walk(), recompute=False)
+    finding.content["task"]["sha256"] = "0" * 64
+    with pytest.raises(InputError) as error:
+        finding.check(walk(), recompute=False)
+    assert error.value.code == "finding-other-task"
+
+
+def test_a_certificate_of_the_version_before_is_accepted() -> None:
+    task = walk()
+    policy = load_policy(OLDER / "policies" / "iteration-002.json", task)
+    check_policy_certificate(task, OLDER / "certificates" / "policy-safe.jsonl", policy=policy)
+
+
+def _without_files(result: DebugResult) -> list[dict[str, object]]:
+    """Return the faults without the names of their files, which come from the hash of the task."""
+    return [{**fault.to_dict(), "finding": None} for fault in result.faults]
+
+
 CHANGED = ("policy/policy.json", "policies/iteration-001.json", "faults/iteration-001.jsonl")
 
 
@@ -242,6 +290,6 @@ def test_folders_that_lead_elsewhere_are_refused(
     folder = tmp_path / "campaign" / "certificates"
     shutil.rmtree(folder)
     folder.symlink_to(outside)
-    with pytest.raises(InputError, match="no folder"):
+    with pytest.raises(InputError, match="not a folder"):
         resume(tmp_path / "campaign", walk())
     assert list(outside.iterdir()) == []

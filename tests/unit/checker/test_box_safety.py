@@ -10,6 +10,7 @@ import pytest
 from surefoot import Description, InputError, PythonTask
 from surefoot.certificates import model_of, scores_of
 from surefoot.checker import OutOfTime, Rejected, check_policy_safety
+from surefoot.checker.box_choices import Chooser
 from surefoot.policies import as_policy
 from surefoot.policies.models import Layer, Network
 
@@ -202,11 +203,11 @@ def test_actions_without_output():
         json.dumps({**HEAD, "variables": ["x"], "boxes": 1, "constraints": []}),
         json.dumps([[0, 6]]),
     ]
-    from surefoot.certificates import _decisions_of
+    from surefoot.certificates.policies import decisions_of
 
     with pytest.raises(Rejected, match="does not decide"):
         check_policy_safety(
-            model_of(task, []), lines, policy=_decisions_of(policy), scores=scores_of(policy)
+            model_of(task, []), lines, policy=decisions_of(policy), scores=scores_of(policy)
         )
 
 
@@ -366,9 +367,9 @@ def test_missing_members():
     states = {**head, "states": 1}
     del states["boxes"]
     assert outcome(task, [json.dumps(states)], policy).startswith("'constraints' has no place")
-    assert outcome(task, [json.dumps(head), "[[0, 9"], policy) == "box 0 is no JSON"
-    assert outcome(task, [json.dumps(head), "[" * 100_000], policy) == "box 0 is no JSON"
-    assert outcome(task, [json.dumps(head), "[NaN, 0, true]"], policy) == "box 0 is no JSON"
+    assert outcome(task, [json.dumps(head), "[[0, 9"], policy) == "box 0 is not JSON"
+    assert outcome(task, [json.dumps(head), "[" * 100_000], policy) == "box 0 is not JSON"
+    assert outcome(task, [json.dumps(head), "[NaN, 0, true]"], policy) == "box 0 is not JSON"
 
 
 def test_order_of_variables_is_free():
@@ -490,3 +491,22 @@ def test_several_automata(tmp_path):
     assert verdict(task, [[[0, 5], 0], [[1, 5], 1]]) is None
     assert verdict(task, [[[0, 5], 0], [[1, 4], 1]]).startswith("go in (n = 4, left.location = 0)")
     assert verdict(task, [[[0, 3], 0], [[1, 5], 1]]).startswith("the forced step in (n = ")
+
+
+def test_a_rule_that_is_not_known_is_named():
+    model = model_of(slope(), [])
+    with pytest.raises(Rejected, match="the rule 'best-of-two', by which the policy decides, is"):
+        Chooser(model, {"rule": "best-of-two"}, is_unfiltered=False)
+    scores = {"inputs": [], "outputs": [], "model": {"kind": "forest"}}
+    with pytest.raises(Rejected, match="policies of the kind 'forest' are not known"):
+        Chooser(model, scores, is_unfiltered=False)
+
+
+def test_evidence_of_a_kind_that_is_not_known_is_named():
+    task = slope()
+    head = {**HEAD, "variables": list(task.names), "polytopes": 3}
+    text = "evidence of the kind 'polytopes' is not known"
+    assert outcome(task, [json.dumps(head)], as_policy("first", task)) == text
+    assert "'states' is missing" in outcome(
+        task, [json.dumps({**HEAD, "variables": []})], as_policy("first", task)
+    )

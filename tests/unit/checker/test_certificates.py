@@ -5,8 +5,8 @@ import math
 import time
 
 import pytest
-from tests.unit.tasks.jani.builders import X, automaton, bounded, condition, edge, op, pa, var
-from tests.unit.tasks.jani.builders import model as jani
+from tests.support.jani import X, automaton, bounded, condition, edge, op, pa, var
+from tests.support.jani import model as jani
 
 from surefoot import checker
 from surefoot.checker import ModelError, OutOfTime, Rejected, Variable, check_certificate
@@ -173,7 +173,7 @@ REJECTED = {
         safe(LINE, (0, -1, 1), radius=1, decisions={0: 1}),
         "remaining .* out of range",
     ),
-    "safe within some radius is no claim": (
+    "safe within some radius is not a claim": (
         safe(LINE, (0, 1), radius="finite", decisions=GO_ON),
         "radius",
     ),

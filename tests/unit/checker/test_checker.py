@@ -1110,8 +1110,8 @@ BAD_AUTOMATA = {
     "initial value out of range": automaton(variables=[var("y", bounded(0, 1), 2)]),
     "empty range": automaton(variables=[var("y", bounded(1, 0))]),
     "probability is a Boolean": automaton(edge("a", to(probability=True))),
-    "edge is no object": automaton(3),
-    "index of a group is no integer": automaton(edge("a", to(put("x", 1, index="0")))),
+    "edge is not an object": automaton(3),
+    "index of a group is not an integer": automaton(edge("a", to(put("x", 1, index="0")))),
 }
 
 
@@ -1235,3 +1235,16 @@ def test_random_valuations_of_published_instances(name):
                 assert all(in_bounds(model, each) for each in model.outcomes(state, action))
         except checker.ModelError as error:
             assert error.kind in ("out-of-range", "index-out-of-bounds", "division-by-zero")
+
+
+@pytest.mark.parametrize("name", ["a", "m.a"])
+def test_cells_of_arrays_can_be_pinned(build, name):
+    real = {"kind": "array", "base": bounded(0, 1, "real")}
+    local = var("a", real, {"op": "av", "elements": [0, 0.25]})
+    cells = [{"op": "aa", "exp": name, "index": index} for index in (0, 1)]
+    pinned = op("∧", op("≥", cells[0], 0.5), op("∧", op("≥", 0.5, cells[0]), op("=", cells[1], 0)))
+    model = build([], automaton(variables=[local]), properties=[pa(start=condition(pinned))])
+    assert model.starts(10) == [{"m.a[0]": 0.5, "m.a[1]": 0.0}]
+    free = condition(op("≥", cells[0], 0.5))
+    model = build([], automaton(variables=[local]), properties=[pa(start=free)])
+    assert model.starts(10) is None

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.hostile.test_bad_certificates import junk, places
+from tests.support.junk import junk, places
 from tests.support.networks import random_network
 
 from surefoot import CertificateRejected, Description, InputError, checker, load_policy
@@ -17,7 +17,7 @@ from surefoot.checker.repairs import check_repair
 from surefoot.findings.repairs import both_parameters, read_repair, repair_record
 from surefoot.policies import as_policy
 from surefoot.policies.models import Layer, Network
-from surefoot.repair.decisions import FaultDecision
+from surefoot.records import Fault
 
 
 def walk(top=5):
@@ -68,7 +68,7 @@ def policies(task):
 
 @pytest.fixture
 def record(task, policies):
-    faults = [FaultDecision(task.state(x=4), "up", ("down", "wait"))]
+    faults = [Fault(task.state(x=4), "up", ("down", "wait"))]
     return repair_record(*policies, faults, distance=0.75, any_other=False)
 
 
@@ -133,8 +133,18 @@ def test_decisions_are_recomputed(task, policies, record, content, model):
         record.check(task, before, before)
     with pytest.raises(CertificateRejected, match="the policy before decides 'down'"):
         record.check(task, after, after)
-    content["faults"][0]["before"] = None  # nothing that could be taken: nothing to compare
-    check_repair(model, content, before=lambda *_: "up", after=lambda *_: "down")
+
+
+def test_a_policy_that_decides_is_not_said_to_decide_nothing(content, model):
+    def stuck(*_):
+        raise Rejected("the policy does not decide")
+
+    content["faults"][0]["before"] = None  # nothing that could be taken
+    check_repair(model, content, before=stuck, after=lambda *_: "down")
+    given = {"before": lambda *_: "up", "after": lambda *_: "down"}
+    rejected(model, content, "the policy before decides 'up', not None", **given)
+    content["faults"][0]["before"] = "up"
+    rejected(model, content, "does not decide", before=stuck)
 
 
 def test_the_distance_is_recomputed(content, model):
@@ -150,7 +160,7 @@ def test_the_distance_is_recomputed(content, model):
 
 
 def test_a_record_with_another_distance_is_rejected(task, policies):
-    faults = [FaultDecision(task.state(x=4), "up", ("down",))]
+    faults = [Fault(task.state(x=4), "up", ("down",))]
     for distance in (0.0, 0.7499, 0.76):
         made = repair_record(*policies, faults, distance=distance, any_other=False)
         with pytest.raises(CertificateRejected, match=r"the distance is 0\.75"):
@@ -161,7 +171,7 @@ def test_parameters_are_compared_only_where_all_else_is_the_same(task, policies)
     before, after = policies
     assert isinstance(both_parameters(before, after), tuple)
     assert both_parameters(None, after) == "a policy was not read"
-    assert "no learned model" in both_parameters(load_policy("first", task), after)
+    assert "not a learned model" in both_parameters(load_policy("first", task), after)
     other = as_policy(random_network(1, 1, 4, 4), task, interface=INTERFACE)
     assert "more than parameters" in both_parameters(before, other)
 
@@ -184,7 +194,7 @@ def test_written_and_read_again(task, policies, record, tmp_path):
     assert again.check(task, *policies) is None
     record.write(tmp_path / "r.json")
     (tmp_path / "other.json").write_text("{}")
-    with pytest.raises(InputError, match="no repair is there"):
+    with pytest.raises(InputError, match="it is not a repair"):
         record.write(tmp_path / "other.json")
 
 

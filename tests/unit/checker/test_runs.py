@@ -66,17 +66,18 @@ def always_up(state, choices):
     return "up"
 
 
+MADE = {"reached": {"x": 0}, "changes": [{"variable": "x", "value": 1, "state": {"x": 1}}]}
 RIGHT = {
     "two steps": run_of([0, 1, 2], ["up", "up"]),
     "with a loop": run_of([0, 0, 0, 1, 2], ["up"] * 4),
     "from elsewhere": run_of([1, 2], ["up"], known_reachable=False),
-    "made": run_of([1, 2], ["up"], known_reachable=False, made={"anything": 1}),
+    "made": run_of([1, 2], ["up"], known_reachable=False, made=MADE),
     "forced": run_of([4, 2], ["silent0"], known_reachable=False),
     "fails at once": run_of([2], [], known_reachable=False),
 }
 WRONG = {
-    "no start state": (run_of([1, 2], ["up"]), "which is no start state"),
-    "no outcome": (run_of([0, 2], ["up"]), "is no outcome of up"),
+    "no start state": (run_of([1, 2], ["up"]), "which is not a start state"),
+    "no outcome": (run_of([0, 2], ["up"]), "is not an outcome of up"),
     "does not fail": (run_of([0, 1], ["up"]), "the run does not fail"),
     "goes on after fail": (run_of([0, 1, 2, 2], ["up"] * 3), "which is terminal"),
     "goes on after goal": (run_of([0, 3, 2], ["down", "up"]), "decides 'up', not down"),
@@ -412,7 +413,7 @@ def test_claims_about_something_else(on_a_line):
         "no alternative has a certificate": changed(content, ("fault", "uncertified"), [name]),
         "which the run does not have": changed(content, ("fault", "step"), 10),
         "not about state": changed(content, ("fault", "step"), fault["step"] - 1),
-        "is no outcome of the decision": changed(content, ("fault", "outcome"), state),
+        "is not an outcome of the decision": changed(content, ("fault", "outcome"), state),
         "the fault is about 'park_truck_0'": changed(content, ("fault", "action"), "park_truck_0"),
         "2 certificates of deviations": changed(content, ("certificates", "deviations"), []),
         "0 certificates of deviations": changed(content, ("fault", "deviations"), None),

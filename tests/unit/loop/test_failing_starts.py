@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 import pytest
-from tests.crash.small import always_go, walk
+from tests.support.walk import always_go, walk
 
 import surefoot.loop.stages as stages
 from surefoot import Description, PythonTask, load_task
@@ -15,7 +15,8 @@ from surefoot.campaign import debug
 from surefoot.errors import InputError
 from surefoot.loop.lines import failing_starts_of
 from surefoot.loop.starts import Starts, starts_within
-from surefoot.results import VerifyResult
+from surefoot.records import VerifyResult
+from surefoot.records.lines import VerifyLine, line_from
 
 
 def drawn(task: Any, bounds: Any, count: int = 200, seed: int = 0) -> list[Any]:
@@ -133,7 +134,7 @@ def test_they_are_fuzzed_when_verification_finds_a_failing_run(
 
     monkeypatch.setattr(module, "verify", one_run)
     monkeypatch.setattr(stages, "fuzzed", counting)
-    monkeypatch.setattr("surefoot.loop.debugging.more_starts", lambda *_, **__: ())
+    monkeypatch.setattr("surefoot.loop.performing.more_starts", lambda *_, **__: ())
     task = walk()
     result = debug(task, always_go(task), starts=3, evaluate_starts=2, keep=50, seed=1)
     assert result.outcome == "safe"
@@ -148,13 +149,40 @@ def test_evaluation_stays_on_other_start_states() -> None:
     assert replace(starts, disjoint=False).not_evaluated([b"b"]) == (b"b",)
 
 
+def verdict_line(bounds: Any) -> VerifyLine:
+    result = {
+        "verdict": "unsafe",
+        "method": "box",
+        "starts": 0,
+        "all_starts": True,
+        "states": 0,
+        "depth": 1,
+        "reason": None,
+        "failing_starts": bounds,
+    }
+    line = line_from(
+        {
+            "kind": "verify",
+            "iteration": 1,
+            "result": result,
+            "certificate": None,
+            "checked": None,
+            "why_unchecked": None,
+            "seconds": {},
+        }
+    )
+    assert isinstance(line, VerifyLine)
+    return line
+
+
 @pytest.mark.parametrize("bad", [3, [[0, 1]], [[0, 1], [0]], [[0, 1], ["a", 2]], [1, 2]], ids=str)
 def test_bounds_of_a_stranger(bad: Any) -> None:
-    with pytest.raises(InputError, match="no line of a campaign"):
-        failing_starts_of({"result": {"failing_starts": bad}}, ("x", "y"))
+    with pytest.raises(InputError, match="not a line of a campaign") as error:
+        failing_starts_of(verdict_line(bad), ("x", "y"))
+    assert str(error.value.place).startswith("/result/failing_starts")
 
 
 def test_bounds_of_a_line() -> None:
-    line = {"result": {"failing_starts": [[0, 1], [False, True]]}}
+    line = verdict_line([[0, 1], [False, True]])
     assert failing_starts_of(line, ("x", "y")) == [(0, 1), (False, True)]
-    assert failing_starts_of({"result": {}}, ("x", "y")) is None
+    assert failing_starts_of(verdict_line(None), ("x", "y")) is None

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.crash.small import TRACKS, always_go, walk
+from tests.support.walk import TRACKS, always_go, walk
 
 import surefoot.loop.stages as stages
 from surefoot import Description, evaluate, fuzz
@@ -16,7 +17,7 @@ from surefoot.errors import InputError
 from surefoot.faults import FaultFinder
 from surefoot.loop.starts import evaluation_seed, make_starts, more_starts
 from surefoot.options import DebugOptions
-from surefoot.results import DebugResult, FaultsResult, Iteration, Unknown, VerifyResult
+from surefoot.records import DebugResult, FaultsResult, Iteration, Unknown, VerifyResult
 
 QUICK: dict[str, Any] = {"keep": 50, "seed": 1}
 
@@ -40,7 +41,7 @@ def test_safe_means_that_no_run_fails() -> None:
     assert list(result.iterations) == rounds
     assert rounds[-1].verdict == "safe"
     assert rounds[-1].faults == len(result.faults) == TRACKS // 2
-    assert all(fault["alternatives"] == ["turn"] for fault in result.faults)
+    assert all(fault.alternatives == ("turn",) for fault in result.faults)
 
 
 def test_a_failing_run_of_verification_is_repaired() -> None:
@@ -179,7 +180,7 @@ def test_undecided_runs_are_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stages, "find_suspects", lambda *_, **__: [])
     result = debugged()
     assert result.outcome == "unknown"
-    assert result.reason == "nobody knows which decision is the fault on 2 failing runs (seconds)"
+    assert result.reason == "could not determine the faulty decision in 2 failing runs (seconds)"
     assert result.iterations[-1].undecided == 2
 
 
@@ -285,3 +286,29 @@ def test_boxes_are_told_where_no_states_were_counted(monkeypatch: pytest.MonkeyP
     assert result.reason == "no run fails from any start state, as 26 boxes of box show"
     assert result.verification is not None
     assert (result.verification["boxes"], result.verification["checked"]) == (26, True)
+
+
+def test_without_a_directory_no_campaign_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The checker has files of its own that go after each check; there are no others."""
+
+    def refused(*_: Any, **__: Any) -> Any:
+        raise AssertionError("a file is written")
+
+    monkeypatch.setattr("surefoot.campaign.folder.make_folders", refused)
+    monkeypatch.setattr("surefoot.policies.writing.write_files", refused)
+    monkeypatch.setattr("surefoot.findings.Finding.write", refused)
+    result = debugged()
+    assert (result.outcome, result.policy.name, result.policy.file) == ("safe", "repaired", None)
+    assert all(fault.checked for fault in result.faults)
+
+
+def test_the_same_in_memory_and_in_a_directory(tmp_path: Path) -> None:
+    in_memory, in_directory = debugged(), debugged(directory=tmp_path / "campaign")
+    faults = [replace(fault, finding=None) for fault in in_directory.faults]
+    assert [replace(fault, finding=None) for fault in in_memory.faults] == faults
+    assert [one.policy for one in in_memory.iterations] == [
+        one.policy for one in in_directory.iterations
+    ]
+    states = [fault.state for fault in in_memory.faults]
+    assert in_memory.policy.decide_all(states) == in_directory.policy.decide_all(states)
+    assert in_memory.after == replace(in_directory.after, seconds=in_memory.after.seconds)

@@ -16,7 +16,7 @@ from surefoot.campaign import debug, resume
 from surefoot.errors import InputError
 from surefoot.loop.starts import make_starts
 from surefoot.options import DebugOptions
-from surefoot.results import DebugResult
+from surefoot.records import DebugResult
 from surefoot.tasks.compiled_task import Task
 from surefoot.verify.box import find_bad_states
 

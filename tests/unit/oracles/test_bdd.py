@@ -17,11 +17,11 @@ from tests.support.random_models import random_model
 
 from surefoot import _core, domain, load_task
 from surefoot.errors import InputError, SurefootError, Unsupported
-from surefoot.oracles import bdd
-from surefoot.oracles.bdd import PropagateUnsafeBdd
+from surefoot.oracles import propagate_unsafe_bdd as bdd
 from surefoot.oracles.bdd_encoding import SILENT, TaskDiagrams
 from surefoot.oracles.bdd_evidence import FORCED
 from surefoot.oracles.bdd_propagation import Propagation
+from surefoot.oracles.propagate_unsafe_bdd import PropagateUnsafeBdd
 from surefoot.reference import unsafe_ranks
 from surefoot.tasks.compiled_task import split_states
 from surefoot.tasks.description import Assignment, Description, Outcome
@@ -111,7 +111,7 @@ def expected(task, table, state):
 
 def verdict(oracle, state):
     try:
-        return oracle.decide(state, **LIMITS)["verdict"]
+        return oracle.decide(state, **LIMITS).verdict
     except InputError as error:
         assert error.code.startswith("model-"), error
         return "error"
@@ -119,16 +119,15 @@ def verdict(oracle, state):
 
 def check_certificate(task, state, made, claim):
     """Check the certificate on the task, by the definition."""
-    states = split_states(made["states"], task.core.words)
-    assert made["claim"] == claim
-    assert states[made["state"]] == state
+    states = split_states(made.states, task.core.words)
+    assert made.claim == claim
+    assert states[0] == state
     assert len(set(states)) == len(states)
-    assert made["entries_remaining"] is None and made["decisions"] == []
+    assert not made.entries_left and not made.decisions
     entries = {
-        states[i]: value
-        for i, value in zip(made["entries_state"], made["entries_value"], strict=True)
+        states[i]: value for i, value in zip(made.entry_states, made.entry_values, strict=True)
     }
-    assert len(entries) == len(made["entries_state"])
+    assert len(entries) == len(made.entry_states)
     for here, value in entries.items():
         found = decisions(task, here)
         if claim == "safe":
@@ -414,7 +413,7 @@ def test_published(name):
     unsafe = []
     while len(unsafe) < 5:
         state = random_packed(task, rng)
-        if oracle.decide(state, **{**LIMITS, "max_seconds": 0.0})["verdict"] == "unsafe":
+        if oracle.decide(state, **{**LIMITS, "max_seconds": 0.0}).verdict == "unsafe":
             unsafe.append(state)
     for state in unsafe:
         check_certificate(task, state, oracle.certificate(state), "unsafe")
@@ -428,13 +427,13 @@ def test_a_chain_of_many_layers():
     task = d.compile()
     oracle = PropagateUnsafeBdd(task)
     found = oracle.decide(task.state(x=500).packed, **LIMITS)
-    assert (found["verdict"], found["expanded"]) == ("unsafe", 500)
+    assert (found.verdict, found.expanded) == ("unsafe", 500)
     found = oracle.decide(task.state(x=0).packed, **LIMITS)
-    assert (found["verdict"], found["expanded"]) == ("unsafe", 500)
+    assert (found.verdict, found.expanded) == ("unsafe", 500)
     found = oracle.decide(task.state(x=501).packed, **LIMITS)
-    assert (found["verdict"], found["expanded"], found["outcomes"]) == ("unsafe", 0, 0)
+    assert (found.verdict, found.expanded, found.outcomes) == ("unsafe", 0, 0)
     made = oracle.certificate(task.state(x=0).packed)
-    assert sorted(made["entries_value"]) == list(range(1_001))
+    assert sorted(made.entry_values) == list(range(1_001))
 
 
 def test_a_large_domain():
@@ -502,10 +501,10 @@ def test_silent_errors_count_only_where_the_step_is_forced():
 def test_out_of_time_and_on_again():
     task = domain("one-way-line", packages=4, locations=5)
     oracle, state = PropagateUnsafeBdd(task), task.initial_state().packed
-    assert oracle.decide(state, **{**LIMITS, "max_seconds": 0.0})["stopped"] == "seconds"
+    assert oracle.decide(state, **{**LIMITS, "max_seconds": 0.0}).stopped == "seconds"
     answers = [oracle.decide(state, **{**LIMITS, "max_seconds": 0.01}) for _ in range(500)]
-    assert answers[-1]["verdict"] == "safe"
-    assert {a["verdict"] for a in answers} <= {"unknown", "safe"}
+    assert answers[-1].verdict == "safe"
+    assert {a.verdict for a in answers} <= {"unknown", "safe"}
     with pytest.raises(ValueError, match="no verdict"):
         PropagateUnsafeBdd(task).certificate(state)
 
@@ -514,8 +513,8 @@ def test_out_of_nodes():
     task = domain("one-way-line", packages=4, locations=5)
     oracle, state = PropagateUnsafeBdd(task), task.initial_state().packed
     found = oracle.decide(state, **{**LIMITS, "max_states": 20})
-    assert (found["verdict"], found["stopped"]) == ("unknown", "states")
-    assert oracle.decide(state, **LIMITS)["verdict"] == "safe"
+    assert (found.verdict, found.stopped) == ("unknown", "states")
+    assert oracle.decide(state, **LIMITS).verdict == "safe"
 
 
 def test_out_of_memory_keeps_what_is_known():
@@ -533,15 +532,15 @@ def test_out_of_memory_keeps_what_is_known():
     for at, wanted in ((0, "unknown"), (count - 3, "unsafe"), (1, "unknown"), (count, "unsafe")):
         state = task.state({**zeros, "step": at}).packed
         found = oracle.decide(state, **small)
-        assert (found["verdict"], found["stopped"] == "memory") == (wanted, wanted == "unknown")
-        assert found["bytes"] <= 1 << 22
+        assert (found.verdict, found.stopped == "memory") == (wanted, wanted == "unknown")
+        assert found.bytes <= 1 << 22
     check_certificate(task, state, oracle.certificate(state), "unsafe")
 
 
 def test_an_interruption_leaves_nothing_wrong_behind(monkeypatch):
     task = domain("one-way-line", packages=2, locations=4, variant="icy")
     state = task.initial_state().packed
-    wanted = PropagateUnsafeBdd(task).decide(state, **LIMITS)["verdict"]
+    wanted = PropagateUnsafeBdd(task).decide(state, **LIMITS).verdict
     oracle, rng = PropagateUnsafeBdd(task), random.Random(0)
 
     def interrupted(self, action):
@@ -553,7 +552,7 @@ def test_an_interruption_leaves_nothing_wrong_behind(monkeypatch):
     monkeypatch.setattr(Propagation, "lost_by", interrupted)
     for _ in range(10_000):
         with contextlib.suppress(KeyboardInterrupt):
-            assert oracle.decide(state, **LIMITS)["verdict"] == wanted
+            assert oracle.decide(state, **LIMITS).verdict == wanted
             break
     else:
         pytest.fail("it never got through")

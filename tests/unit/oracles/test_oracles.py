@@ -8,11 +8,15 @@ import pytest
 import surefoot
 from surefoot import Description, InputError, Oracle, PythonTask, SurefootError, Unsupported, decide
 from surefoot.errors import CertificateRejected
+from surefoot.objectives import SAFETY
 from surefoot.options import DecideOptions
-from surefoot.oracles import BDD, ORACLES, WITH_RADIUS
+from surefoot.oracles import ORACLES, with_radius
 from surefoot.oracles import compare as compare_module
 from surefoot.oracles.compare import compare, oracles_of
+from surefoot.oracles.engine import AlgorithmAnswer
 from surefoot.oracles.states import sample_states, start_states
+
+BDD = "propagate_unsafe_bdd"
 
 
 def lamp():
@@ -78,7 +82,7 @@ VERDICTS = {
 }
 
 
-@pytest.mark.parametrize("oracle", ORACLES)
+@pytest.mark.parametrize("oracle", ORACLES.built_in)
 @pytest.mark.parametrize("make, state, verdict", VERDICTS.values(), ids=VERDICTS)
 def test_verdicts_have_certificates_that_the_checker_accepts(oracle, make, state, verdict):
     if oracle == BDD:
@@ -92,7 +96,7 @@ def test_verdicts_have_certificates_that_the_checker_accepts(oracle, make, state
     answer.certificate.check()
 
 
-@pytest.mark.parametrize("oracle", [name for name in ORACLES if name != BDD])
+@pytest.mark.parametrize("oracle", [name for name in ORACLES.built_in if name != BDD])
 def test_what_was_learned_is_kept(oracle):
     asked = Oracle(ladder(20), oracle=oracle)
     assert asked.decide({"x": 0}).expanded >= 20
@@ -115,7 +119,7 @@ UNKNOWN = {"max_states": "states", "max_seconds": "seconds", "memory_mb": "memor
 
 
 @pytest.mark.parametrize("option, reason", UNKNOWN.items())
-@pytest.mark.parametrize("oracle", [name for name in ORACLES if name != BDD])
+@pytest.mark.parametrize("oracle", [name for name in ORACLES.built_in if name != BDD])
 def test_what_runs_out_is_the_reason(oracle, option, reason):
     task = surefoot.domain("one-way-line", packages=15, locations=10, variant="icy")
     start = task.sample_starts(1)[0]
@@ -147,7 +151,7 @@ def always(action):
     return lambda state: action
 
 
-@pytest.mark.parametrize("oracle", WITH_RADIUS)
+@pytest.mark.parametrize("oracle", with_radius())
 @pytest.mark.parametrize("radius", range(4))
 def test_radius_counts_differences(oracle, radius):
     task = ladder(3)
@@ -219,7 +223,7 @@ def test_learn_tries_the_policy_first():
 # -- tasks that Python code defines ------------------------------------------------------------
 
 
-@pytest.mark.parametrize("oracle", [name for name in ORACLES if name != BDD])
+@pytest.mark.parametrize("oracle", [name for name in ORACLES.built_in if name != BDD])
 def test_python_task(oracle):
     task = PythonTask(Walk())
     asked = Oracle(task, oracle=oracle)
@@ -254,7 +258,7 @@ BAD = {
         "unknown-oracle",
         "oracles are: lazy_attractor",
     ),
-    "nearest name and list": ({"oracle": "ipy"}, "unknown-oracle", "propagate_unsafe_bdd"),
+    "nearest name and list": ({"oracle": "ipy"}, "unknown-oracle", BDD),
     "negative radius": ({"radius": -1, "policy": "first"}, "bad-option", "radius must be a whole"),
     "broken radius": ({"radius": 1.5, "policy": "first"}, "bad-option", "radius must be a whole"),
     "no number": ({"radius": math.nan, "policy": "first"}, "bad-option", "radius must be a whole"),
@@ -262,7 +266,7 @@ BAD = {
     "oracle without radius": (
         {"radius": 1, "policy": "first", "oracle": "npi"},
         "bad-option",
-        ", ".join(WITH_RADIUS),
+        ", ".join(with_radius()),
     ),
     "order of another": ({"order": "rand"}, "bad-option", "for the oracle ipi"),
     "unknown order": ({"order": "lern", "oracle": "ipi"}, "unknown-order", 'mean "learn"?'),
@@ -343,7 +347,8 @@ def test_a_wrong_verdict_is_rejected():
             self.honest = honest
 
         def decide(self, *args, **limits):
-            return {**self.honest.decide(*args, **limits), "verdict": "unsafe"}
+            self.honest.decide(*args, **limits)
+            return AlgorithmAnswer("unsafe")
 
         def certificate(self, packed, **limits):
             return self.honest.certificate(packed, **limits)
@@ -375,7 +380,7 @@ def test_evidence_about_another_state_is_rejected():
 
 def test_oracles_agree():
     task = trap()
-    names = [name for name in ORACLES if name != BDD]
+    names = [name for name in ORACLES.built_in if name != BDD]
     states = [task.state(x=x) for x in range(4)]
     found = compare(task, states, names=names, options=DecideOptions())
     assert [result.oracle for result in found.results] == names
@@ -400,7 +405,7 @@ def test_disagreement_is_an_internal_error(monkeypatch):
     class Contrary(Oracle):
         def decide(self, state, *, progress=None):
             answer = super().decide(state, progress=progress)
-            return replace(answer, verdict="unsafe") if self.name == "npi" else answer
+            return replace(answer, bounds=SAFETY.bounds("unsafe")) if self.name == "npi" else answer
 
     monkeypatch.setattr(compare_module, "Oracle", Contrary)
     task = lamp()
@@ -415,7 +420,8 @@ def test_unknown_is_no_disagreement(monkeypatch):
         def decide(self, state, *, progress=None):
             answer = super().decide(state, progress=progress)
             is_ipi = self.name == "ipi"
-            return replace(answer, verdict="unknown", reason="seconds") if is_ipi else answer
+            unknown = replace(answer, bounds=SAFETY.bounds("unknown"), reason="seconds")
+            return unknown if is_ipi else answer
 
     monkeypatch.setattr(compare_module, "Oracle", Unsure)
     task, settled = lamp(), []
@@ -432,8 +438,8 @@ def test_unknown_is_no_disagreement(monkeypatch):
 
 def test_names_of_oracles():
     options = DecideOptions()
-    assert oracles_of("all", options, has_policy=False) == ORACLES
-    assert oracles_of("all", replace(options, radius=1), has_policy=True) == WITH_RADIUS
+    assert oracles_of("all", options, has_policy=False) == ORACLES.built_in
+    assert oracles_of("all", replace(options, radius=1), has_policy=True) == with_radius()
     assert oracles_of("ipi, npi", options, has_policy=False) == ("ipi", "npi")
     learn = replace(options, order="learn")
     assert "ipi" in oracles_of("all", learn, has_policy=True)

@@ -524,7 +524,7 @@ def test_activations_of_what_has_its_own_or_none(tmp_path, torch):
     assert (error.code, error.message) == ("bad-option", "the module says its activations itself")
     (tmp_path / "ours.safetensors").write_bytes(to_bytes(NETWORK))
     error = error_of(trusted, tmp_path / "ours.safetensors", activation="tanh")
-    assert (error.code, error.message) == ("bad-option", "this file says its activations itself")
+    assert (error.code, error.message) == ("bad-option", "this file names its activations itself")
 
 
 def test_trees_have_no_activation(tmp_path):

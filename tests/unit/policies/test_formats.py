@@ -84,7 +84,7 @@ def test_pickles_of_estimators_are_mostly_trees(tmp_path, suffix):
 def test_what_is_no_safetensors_file(tmp_path, content):
     (tmp_path / "policy.safetensors").write_bytes(content)
     error = error_of(tmp_path / "policy.safetensors")
-    assert (error.code, error.message) == ("bad-safetensors", "this is no safetensors file")
+    assert (error.code, error.message) == ("bad-safetensors", "this is not a safetensors file")
 
 
 def test_an_empty_table_is_named(tmp_path):

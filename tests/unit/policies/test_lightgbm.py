@@ -2,57 +2,13 @@
 
 import numpy as np
 import pytest
+from tests.support.tree_files import LIGHTGBM as SMALL
 from tests.support.trees import lightgbm_booster, rows_of
 
 from surefoot.errors import InputError, Unsupported
 from surefoot.policies.trees import lightgbm as reader
 
 ZERO = float(np.float32(1e-35))
-
-SMALL = """\
-tree
-version=v4
-num_class=1
-num_tree_per_iteration=1
-label_index=0
-max_feature_idx=2
-objective=regression
-feature_names=a b c
-feature_infos=[0:1] [0:1] [0:1]
-tree_sizes=10 10
-
-Tree=0
-num_leaves=3
-num_cat=0
-split_feature=2 0
-threshold=0.5 -1.25
-decision_type=2 2
-left_child=1 -1
-right_child=-2 -3
-leaf_value=1 2 4
-is_linear=0
-shrinkage=1
-
-
-Tree=1
-num_leaves=1
-num_cat=0
-split_feature=
-threshold=
-decision_type=
-left_child=
-right_child=
-leaf_value=8
-is_linear=0
-shrinkage=1
-
-
-end of trees
-
-parameters:
-[boosting: gbdt]
-end of parameters
-"""
 
 
 def read(text, tmp_path):
@@ -140,21 +96,21 @@ BAD = {
     "a billion classes": (
         "num_tree_per_iteration=1",
         "num_tree_per_iteration=1000000000",
-        "no whole number from 1",
+        "not a whole number from 1",
     ),
     "features": ("max_feature_idx=2", "max_feature_idx=1", "not one of the 2 inputs"),
     "negative feature": ("split_feature=2 0", "split_feature=-1 0", "not one of the 3 inputs"),
-    "many features": ("max_feature_idx=2", "max_feature_idx=9999999999", "no whole number"),
-    "no leaves": ("num_leaves=3", "num_leaves=0", "no whole number from 1"),
+    "many features": ("max_feature_idx=2", "max_feature_idx=9999999999", "not a whole number"),
+    "no leaves": ("num_leaves=3", "num_leaves=0", "not a whole number from 1"),
     "two billion leaves": ("num_leaves=3", "num_leaves=2000000000", "where 2,000,000,000 belong"),
     "values": ("leaf_value=1 2 4", "leaf_value=1 2", "2 numbers where 3 belong"),
     "no values": ("leaf_value=1 2 4\n", "", '"leaf_value" is missing'),
-    "no number": ("leaf_value=1 2 4", "leaf_value=1 2 x", "no number"),
+    "no number": ("leaf_value=1 2 4", "leaf_value=1 2 x", "not a number"),
     "NaN": ("leaf_value=1 2 4", "leaf_value=1 2 nan", "leaf value is infinite"),
     "infinite": ("threshold=0.5 ", "threshold=inf ", "infinite"),
     "largest": ("threshold=0.5 ", "threshold=1.7976931348623157e308 ", "infinite"),
-    "huge child": ("left_child=1 -1", f"left_child={10**30} -1", "no whole number"),
-    "digits": ("left_child=1 -1", f"left_child={'9' * 9000} -1", "no whole number"),
+    "huge child": ("left_child=1 -1", f"left_child={10**30} -1", "not a whole number"),
+    "digits": ("left_child=1 -1", f"left_child={'9' * 9000} -1", "not a whole number"),
     "child": ("left_child=1 -1", "left_child=2 -1", "not there"),
     "leaf": ("right_child=-2 -3", "right_child=-2 -4", "not there"),
     "shared leaf": ("right_child=-2 -3", "right_child=-2 -1", "shared"),

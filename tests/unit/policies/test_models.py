@@ -8,28 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from tests.support.networks import grid, plain_scores, random_network
+from tests.support.tree_files import trees
 
 from surefoot import _core, examine, load_policy
 from surefoot.policies.binding import with_inputs
 from surefoot.policies.models import Corrected, Layer, Network, Rules, Trees
-
-
-def trees(**changes):
-    """Return one tree with one node and two leaves, for two outputs."""
-    made = Trees(
-        num_inputs=2,
-        num_outputs=2,
-        roots=np.array([0], dtype=np.int32),
-        features=np.array([1, -1, -1], dtype=np.int32),
-        thresholds=np.array([0.5, 0.0, 0.0]),
-        left=np.array([1, 0, 1], dtype=np.int32),
-        right=np.array([2, 0, 1], dtype=np.int32),
-        values=np.array([3.0, 4.0]),
-        base=np.array([0.25, 0.5]),
-        input_precision="float64",
-        sum_precision="float64",
-    )
-    return replace(made, **changes)
 
 
 def whole(*numbers):
@@ -245,8 +228,8 @@ NO_RULES = {
     "no inputs": ({"num_inputs": 0}, "no inputs"),
     "base": ({"base": (1.0, 2.0)}, "2 base scores"),
     "atom": ({"atoms": ((1, 1),)}, "none of the 1 inputs"),
-    "itself": ({"rules": ((True, ((1, False),)),)}, "no earlier rule"),
-    "negative term": ({"rules": ((True, ((-1, False),)),)}, "no earlier rule"),
+    "itself": ({"rules": ((True, ((1, False),)),)}, "nor an earlier rule"),
+    "negative term": ({"rules": ((True, ((-1, False),)),)}, "nor an earlier rule"),
     "weight": ({"weights": ((1, 0, 2.0),)}, "not there"),
     "output": ({"weights": ((0, 1, 2.0),)}, "not there"),
     "NaN": ({"weights": ((0, 0, float("nan")),)}, "a weight is infinite"),

@@ -1,13 +1,13 @@
 """Our own files of trees: what is written is what is read."""
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from tests.support.tree_files import chain, trees
 from tests.support.trees import rows_of, xgboost_booster
-from tests.unit.policies.test_models import ensembles, trees
+from tests.unit.policies.test_models import ensembles
 
 from surefoot.errors import InputError
 from surefoot.policies.interface import Input, Interface
@@ -126,19 +126,6 @@ def test_every_field_is_needed(name, tmp_path):
     (tmp_path / "a.json").write_text(json.dumps(content))
     with pytest.raises(InputError, match=f'"{name}" is missing'):
         own.read(tmp_path / "a.json")
-
-
-def chain(levels):
-    """Return a tree whose right children go down without end."""
-    inner, leaves = np.arange(levels), np.arange(levels, 2 * levels + 1)
-    right = np.append(inner[1:], leaves[-1])
-    return replace(
-        trees(),
-        features=np.where(np.arange(2 * levels + 1) < levels, 0, -1).astype(np.int32),
-        thresholds=np.ones(2 * levels + 1),
-        left=np.concatenate([leaves[:-1], np.zeros(levels + 1)]).astype(np.int32),
-        right=np.concatenate([right, np.zeros(levels + 1)]).astype(np.int32),
-    )
 
 
 def test_deep_trees(tmp_path):

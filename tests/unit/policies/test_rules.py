@@ -6,30 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.support.tree_files import RULES as SMALL
 
 from surefoot.errors import InputError
 from surefoot.policies import rules
 
 PUBLISHED = Path(__file__).parents[4] / "shared" / "data" / "jani" / "one_way_line_15_10_det"
 FILES = {"4@": 8, "4@4": 13, "64@": 67}
-
-SMALL = {
-    "atoms": ["0_1", "0_2", "1_-3"],
-    "rules": {
-        "L1_0": {"AND": ["0_1", "1_-3"]},
-        "L1_1": {"OR": ["0_2", {"NOT": "1_-3"}]},
-        "L2_0": {"OR": ["L1_0", {"ref": "L1_1", "neg": True}]},
-        "L2_1": {"AND": []},
-        "L2_2": {"OR": []},
-    },
-    "linear": {
-        "bias": {"class_0": 0.5, "class_1": -1},
-        "weights": {
-            "class_1": {"L2_1": 2.0, "L2_0": 4.0, "L1_0": 99.0},
-            "class_0": {"L2_2": 8.0, "L2_0": 16.0},
-        },
-    },
-}
 
 
 def read(content, tmp_path):

@@ -174,8 +174,8 @@ BAD = {
     "header beyond the file": struct.pack("<Q", 1000) + b"{}",
     "header of 2 GB": struct.pack("<Q", 2**31) + b"{}",
     "header of 2^63": struct.pack("<Q", 2**63) + b"{}",
-    "header is no JSON": struct.pack("<Q", 2) + b"{]",
-    "header is no text": struct.pack("<Q", 2) + b"\xff\xff",
+    "header is not JSON": struct.pack("<Q", 2) + b"{]",
+    "header is not text": struct.pack("<Q", 2) + b"\xff\xff",
     "header is a list": struct.pack("<Q", 2) + b"[]",
     "no tensors": raw({}),
     "truncated": raw(GOOD)[:-1],
@@ -199,7 +199,7 @@ BAD = {
     "metadata are numbers": raw(GOOD, {"a": 1}),
     "other names": raw({"weight": W, "bias": B}),
     "two networks": raw({"a.0.weight": W, "b.0.weight": W}),
-    "description is no JSON": raw(GOOD, {"surefoot": "{"}),
+    "description is not JSON": raw(GOOD, {"surefoot": "{"}),
     "description without layers": raw(GOOD, {"surefoot": "{}"}),
 }
 

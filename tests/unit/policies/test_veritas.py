@@ -5,32 +5,11 @@ import json
 
 import numpy as np
 import pytest
+from tests.support.tree_files import VERITAS as SMALL
+from tests.support.tree_files import leaf, node, tree
 
 from surefoot.errors import InputError, Unsupported
 from surefoot.policies.trees import veritas
-
-
-def node(feature, value, left, right):
-    return {"feat_id": feature, "split_value": value, "left": left, "right": right}
-
-
-def leaf(*values):
-    return {"leaf_value": list(values)}
-
-
-def tree(structure, **more):
-    head = {"num_leaf_values": 2, "split_type": "LtSplit", "value_type": "FloatT"}
-    return {**head, "structure": structure, **more}
-
-
-SMALL = {
-    "type": 3,
-    "base_scores": [0.25, -0.5],
-    "trees": [
-        tree(node(2, 0.1, leaf(1, 2), node(0, -4, leaf(3, 4), leaf(5.5, 6)))),
-        tree(leaf(0.125, 0)),
-    ],
-}
 
 
 def read(content, tmp_path):

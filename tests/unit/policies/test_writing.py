@@ -265,7 +265,7 @@ def test_a_folder_that_is_not_mine(tmp_path):
 
 def test_suffixes_can_be_restricted(tmp_path):
     error = error_of(check_writable, tmp_path / "net.json", (".safetensors", ".onnx"))
-    assert "is no file *.safetensors or *.onnx" in error.message
+    assert "is not a file *.safetensors or *.onnx" in error.message
     assert check_writable(str(tmp_path / "net.json")) == tmp_path / "net.json"
     assert os.listdir(tmp_path) == []
 

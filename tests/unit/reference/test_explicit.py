@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from tests.unit.tasks.jani.builders import X, automaton, edge, model, objective, op, pa, sync
+from tests.support.jani import X, automaton, edge, model, objective, op, pa, sync
 
 from surefoot import checker
 from surefoot.reference import ExplicitTask, explicit_of

@@ -14,7 +14,8 @@ from surefoot.options import RepairOptions
 from surefoot.policies import as_policy
 from surefoot.policies.models import Corrected, Layer, Network, Trees
 from surefoot.policies.trees.forest import assemble
-from surefoot.repair import FaultDecision, check_repairable, draw_keep_states, repair
+from surefoot.records import Fault
+from surefoot.repair import check_repairable, draw_keep_states, repair
 from surefoot.repair.choosing import Chooser
 from surefoot.repair.decisions import Demand
 from surefoot.repair.integer import improved_by_integers
@@ -109,7 +110,7 @@ def random_faults(task, policy, rng, count):
         others = [name for name in task.applicable(state) if name != action]
         number = int(rng.integers(1, len(others) + 1))
         some = rng.choice(len(others), size=number, replace=False)
-        found.append(FaultDecision(state, action, tuple(others[i] for i in sorted(some))))
+        found.append(Fault(state, action, tuple(others[i] for i in sorted(some))))
     return found
 
 
@@ -320,8 +321,7 @@ def test_states_in_the_same_leaves_are_separated(task):
     states = random_states(task, 9, 2)
     names = task.actions
     faults = [
-        FaultDecision(state, names[0], (names[1 + number % 2],))
-        for number, state in enumerate(states)
+        Fault(state, names[0], (names[1 + number % 2],)) for number, state in enumerate(states)
     ]
     result = repair(task, policy, faults, keep=0)
     check_repaired(result, faults)
@@ -350,7 +350,7 @@ def test_same_inputs_with_different_actions_contradict_each_other(task):
     one, other = task.state(value), task.state({**value, task.names[1]: 1})
     action = policy.decide(one)
     first, second = [name for name in task.applicable(one) if name != action][:2]
-    faults = [FaultDecision(one, action, (first,)), FaultDecision(other, action, (second,))]
+    faults = [Fault(one, action, (first,)), Fault(other, action, (second,))]
     with pytest.raises(InputError) as error:
         repair(task, policy, faults)
     assert error.value.code == "contradictory-faults"
@@ -360,7 +360,7 @@ def test_same_inputs_with_different_actions_contradict_each_other(task):
 def test_nothing_left_to_take(task):
     policy = policy_of(random_trees(np.random.default_rng(0)), task)
     state = random_states(task, 1, 0)[0]
-    faults = [FaultDecision(state, name, task.actions) for name in task.actions]
+    faults = [Fault(state, name, task.actions) for name in task.actions]
     with pytest.raises(InputError) as error:
         repair(task, policy, faults)
     assert error.value.code == "contradictory-faults"
@@ -378,7 +378,7 @@ def test_policies_that_cannot_be_repaired(task):
 
 def test_bad_options(task):
     policy = policy_of(random_trees(np.random.default_rng(0)), task)
-    fault = FaultDecision(random_states(task, 1, 0)[0], task.actions[0], task.actions[1:])
+    fault = Fault(random_states(task, 1, 0)[0], task.actions[0], task.actions[1:])
     for option, value in (("method", "maximal"), ("solver", "cplex")):
         with pytest.raises(InputError) as error:
             repair(task, policy, [fault], **{option: value})
@@ -394,7 +394,7 @@ def test_bad_options(task):
 def test_no_time_is_no_repair(task):
     policy = policy_of(random_trees(np.random.default_rng(0)), task)
     state = random_states(task, 1, 0)[0]
-    fault = FaultDecision(state, policy.decide(state), task.actions)
+    fault = Fault(state, policy.decide(state), task.actions)
     with pytest.raises(OutOfBudget):
         repair(task, policy, [fault], max_seconds=0)
 
@@ -402,7 +402,7 @@ def test_no_time_is_no_repair(task):
 def test_missing_solvers_are_named(task, monkeypatch):
     policy = policy_of(random_trees(np.random.default_rng(0)), task)
     state = random_states(task, 1, 0)[0]
-    fault = FaultDecision(state, policy.decide(state), task.actions)
+    fault = Fault(state, policy.decide(state), task.actions)
     for solver, module in (("gurobi", "gurobipy"), ("highs", "highspy")):
         monkeypatch.setitem(__import__("sys").modules, module, None)
         with pytest.raises(Unsupported) as error:
@@ -413,7 +413,7 @@ def test_missing_solvers_are_named(task, monkeypatch):
 
 def test_actions_of_another_task(task):
     policy = policy_of(random_trees(np.random.default_rng(0)), task)
-    fault = FaultDecision(random_states(task, 1, 0)[0], "no such action", ())
+    fault = Fault(random_states(task, 1, 0)[0], "no such action", ())
     with pytest.raises(InputError) as error:
         repair(task, policy, [fault])
     assert error.value.code == "fault-other-task"

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.browser import campaigns
+from tests.support import campaigns
 
 from surefoot import InputError, report
 from surefoot.report import faults as fault_views
@@ -83,7 +83,7 @@ def test_what_the_page_says(blocks: report.Source) -> None:
 def test_scores_are_those_of_the_policies(blocks: report.Source) -> None:
     view = fault_views.faults_of(Again(blocks), pictures.Pictures())[0]
     again = Again(blocks)
-    state = again.state(blocks.faults[0]["state"])
+    state = again.state(blocks.faults[0].state)
     assert again.original is not None
     assert again.final is not None
     assert view.actions[0].action == "choose_table"
@@ -95,9 +95,7 @@ def test_scores_are_those_of_the_policies(blocks: report.Source) -> None:
     assert [row.action for row in view.actions if row.is_chosen_after] == [
         again.final.decide(state)
     ]
-    assert {row.action for row in view.actions if row.is_safe} == set(
-        blocks.faults[0]["alternatives"]
-    )
+    assert {row.action for row in view.actions if row.is_safe} == set(blocks.faults[0].alternatives)
     assert view.is_repaired
 
 
@@ -114,7 +112,9 @@ def test_a_decision_that_is_still_taken_is_not_called_repaired(blocks: report.So
 def test_before_is_the_policy_that_took_the_decision(blocks: report.Source) -> None:
     rounds = [dict(one) for one in blocks.iterations]
     rounds[0] |= {"policy": "policies/final.json", "policy_sha256": blocks.content["final_sha256"]}
-    later = changed(blocks, iterations=rounds, faults=[{**blocks.faults[0], "iteration": 2}])
+    later = changed(
+        blocks, iterations=rounds, faults=[{**blocks.content["faults"][0], "iteration": 2}]
+    )
     view = fault_views.faults_of(Again(later), pictures.Pictures())[0]
     assert view.before_name == "repaired in iteration 1"
     assert [row.before for row in view.actions] == [row.after for row in view.actions]
@@ -198,7 +198,7 @@ def test_long_runs_are_cut_around_the_fault(blocks: report.Source, tmp_path: Pat
     content["fault"]["step"] += 500
     (tmp_path / "findings").mkdir()
     (tmp_path / "findings" / "long.json").write_text(json.dumps(content))
-    faults = [{**blocks.faults[0], "finding": "findings/long.json"}]
+    faults = [{**blocks.content["faults"][0], "finding": "findings/long.json"}]
     long = campaigns.source(tmp_path, {**blocks.content, "faults": faults})
     view = fault_views.faults_of(Again(long), pictures.Pictures())[0].run
     assert view is not None

@@ -10,7 +10,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from tests.browser import campaigns
+from tests.support import campaigns
 
 from surefoot import report
 from surefoot.report.markdown_text import code
@@ -88,14 +88,14 @@ def test_junit_counts_many_faults_together(tmp_path: Path) -> None:
 def test_repaired_is_what_the_last_policy_was_repaired_of(blocks: report.Source) -> None:
     fault = blocks.faults[0]
     assert blocks.is_repaired(fault)
-    assert blocks.is_repaired({**fault, "iteration": 2})
-    assert not blocks.is_repaired({**fault, "iteration": 3})
+    assert blocks.is_repaired(replace(fault, iteration=2))
+    assert not blocks.is_repaired(replace(fault, iteration=3))
     older = changed(blocks, final_sha256=blocks.iterations[0]["policy_sha256"])
-    assert not older.is_repaired({**fault, "iteration": 2})
+    assert not older.is_repaired(replace(fault, iteration=2))
     as_given = changed(blocks, final_sha256=blocks.policy["sha256"])
     assert not as_given.is_repaired(fault)
     unfinished = changed(blocks, final_sha256=None)
-    assert unfinished.is_repaired({**fault, "iteration": 2})
+    assert unfinished.is_repaired(replace(fault, iteration=2))
 
 
 def sarif_run(source: report.Source) -> dict[str, Any]:
@@ -129,7 +129,7 @@ def test_sarif_of_a_safe_campaign_only_notes(blocks: report.Source) -> None:
     (result,) = sarif_run(blocks)["results"]
     assert (result["ruleId"], result["level"]) == ("surefoot/fault", "note")
     assert result["message"]["text"].startswith("choose_table in hand-empty=0, ")
-    assert "safe instead: choose_block_1, choose_block_2, choose_block_4" in str(result)
+    assert "safe alternative: choose_block_1, choose_block_2, choose_block_4" in str(result)
     names = [one["name"] for one in result["locations"][0]["logicalLocations"]]
     assert names == ["blocksworld-5-3-ci", "builtin:blocksworld-trees"]
 
@@ -148,15 +148,15 @@ def test_sarif_knows_a_fault_again(blocks: report.Source) -> None:
     def prints(source: report.Source) -> list[Any]:
         return [one.get("partialFingerprints") for one in sarif_run(source)["results"]]
 
-    renamed = [{**blocks.faults[0], "iteration": 2, "finding": None, "steps": 99}]
-    other = [{**blocks.faults[0], "action": "choose_block_3"}]
+    renamed = [{**blocks.content["faults"][0], "iteration": 2, "finding": None, "steps": 99}]
+    other = [{**blocks.content["faults"][0], "action": "choose_block_3"}]
     assert prints(blocks) == prints(changed(blocks, faults=renamed))
     assert prints(blocks) != prints(changed(blocks, faults=other))
 
 
 def test_sarif_messages_are_literal(blocks: report.Source) -> None:
     name = "go{0}[here](http://example.org)"
-    fault = {**blocks.faults[0], "action": name}
+    fault = {**blocks.content["faults"][0], "action": name}
     text = sarif_run(changed(blocks, faults=[fault]))["results"][0]["message"]["text"]
     assert text.startswith("go{{0}}[here] (http://example.org) in ")
 

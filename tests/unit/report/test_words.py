@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.browser import campaigns
+from tests.support import campaigns
 
 from surefoot.report import Source, chart, words
 

@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from surefoot import Description, implies, ite, minimum
+from surefoot import Description, InputError, _core, implies, ite, minimum
 from surefoot.tasks.expressions import make
 
 
@@ -52,6 +52,31 @@ TABLE = {
 def test_distance(case):
     build, expected = TABLE[case]
     assert task_of(build).distance_to_fail(AT) == expected
+
+
+@pytest.mark.parametrize("case", TABLE)
+def test_guidance_is_the_distance_to_any_condition(case):
+    """Also of a task that has no such condition, nor any other."""
+    build, expected = TABLE[case]
+    d = Description("no condition")
+    variables = d.int("x", -5, 9), d.int("y", -5, 9), d.bool("b"), d.real("r", -9.0, 9.0)
+    task = d.compile()
+    guidance = task.guidance_to(build(*variables))
+    assert guidance.distance(task.core, task.packed(AT)) == expected
+
+
+def test_guidance_is_for_states_of_the_task():
+    d, other = Description("one"), Description("other")
+    x = d.int("x", 0, 1)
+    y = [other.int(f"y{number}", 0, 3) for number in range(70)]
+    task, wide = d.compile(), other.compile()
+    guidance = task.guidance_to(x == 1)
+    with pytest.raises(ValueError, match="other states"):
+        guidance.distance(wide.core, wide.packed(dict.fromkeys(wide.names, 0)))
+    with pytest.raises(ValueError, match="no such"):
+        _core.Guidance(task.core, [], 0)
+    with pytest.raises(InputError, match="y0"):
+        task.guidance_to(y[0] == 1)
 
 
 def test_strict_on_reals_is_positive_where_both_sides_are_equal():

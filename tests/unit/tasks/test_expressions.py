@@ -1,4 +1,4 @@
-"""Expressions: what they type as, how they read, and that depth is no danger."""
+"""Expressions: what they type as, how they read, and that depth is not a danger."""
 
 import operator
 
@@ -248,6 +248,7 @@ def test_a_hundred_thousand_levels(build):
     assert nodes.add(root) == len(nodes.tuples) - 1 == DEPTH + 2
 
 
+@pytest.mark.slow
 def test_a_task_with_a_hundred_thousand_levels():
     deep = Description("deep")
     x = deep.int("x", 0, 3, initial=0)
@@ -260,6 +261,7 @@ def test_a_task_with_a_hundred_thousand_levels():
     assert task.distance_to_fail(task.state(x=1)) == 2
 
 
+@pytest.mark.slow
 def test_a_task_with_a_hundred_thousand_conditions():
     wide = Description("wide")
     x = wide.int("x", 0, 9, initial=0)

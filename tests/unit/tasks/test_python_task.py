@@ -3,7 +3,7 @@
 import pytest
 
 from surefoot import Description, InputError, PythonTask, explore, simulate
-from surefoot.tasks.python_task import METHODS
+from surefoot.tasks.python_task import REQUIRED_METHODS
 
 TOP = 6
 
@@ -171,7 +171,7 @@ def test_definitions_without_the_five_methods_are_refused(thing):
 
 
 def test_a_class_of_static_methods_is_a_definition():
-    methods = {m: staticmethod(getattr(Tuples(), m)) for m in METHODS}
+    methods = {m: staticmethod(getattr(Tuples(), m)) for m in REQUIRED_METHODS}
     assert counts_of(PythonTask(type("Static", (), methods))) == counts_of(declared())
 
 

@@ -11,7 +11,7 @@ import pytest
 from surefoot import Description, InputError, PythonTask, Unsupported, load_task
 from surefoot.policies import as_policy
 from surefoot.policies.models import Layer, Network, Trees
-from surefoot.results import EngineReport, VerifyResult
+from surefoot.records import EngineReport, VerifyResult
 from surefoot.verify import METHODS, auto, verify
 from surefoot.verify.auto import count_starts
 
@@ -67,25 +67,25 @@ def engines(monkeypatch):
             self.raced = []
             self.race = (None, [EngineReport("ic3", "unknown", 0.5, "gave up")], [])
 
-        def box(self, job):
-            self.asked.append(("box", job.options.max_seconds))
+        def box(self, question):
+            self.asked.append(("box", question.options.max_seconds))
             answer = self.answers["box"]
             if isinstance(answer, Exception):
                 raise answer
             return answer
 
-        def explicit(self, job):
-            self.asked.append(("explicit", job.options))
+        def explicit(self, question):
+            self.asked.append(("explicit", question.options))
             answer = self.answers.get("explicit")
-            return real(job) if answer is None else answer
+            return real(question) if answer is None else answer
 
-        def side_by_side(self, job, methods):
-            self.raced.append((methods, job.options.max_seconds))
+        def side_by_side(self, question, methods):
+            self.raced.append((methods, question.options.max_seconds))
             return self.race
 
     made, real = Engines(), METHODS["explicit"]
-    monkeypatch.setitem(METHODS, "box", made.box)
-    monkeypatch.setitem(METHODS, "explicit", made.explicit)
+    monkeypatch.setitem(METHODS._made, "box", made.box)
+    monkeypatch.setitem(METHODS._made, "explicit", made.explicit)
     monkeypatch.setattr(auto, "verify_side_by_side", made.side_by_side)
     return made
 
@@ -188,7 +188,7 @@ def test_what_a_method_does_not_support_is_noted(engines):
     found = verify(*wide())
     assert found.verdict == "safe"
     assert replace(found.engines[1], seconds=0.0) == EngineReport(
-        "box", "unknown", 0.0, "box has no powers"
+        "box", "unknown", 0.0, "box has no powers", "box-pow"
     )
 
 
@@ -216,7 +216,7 @@ def test_too_many_start_states_are_sampled_and_proved_by_others(engines):
 
 
 def test_box_goes_on_beside_ic3_if_its_time_was_too_short(engines):
-    engines.answers["box"] = result("unknown", "box", reason="ran out of seconds (10)")
+    engines.answers["box"] = result("unknown", "box", reason="no more time", code="out-of-seconds")
     reports = [EngineReport(name, "unknown", 2.0, "ran out of seconds") for name in ("box", "ic3")]
     engines.race = (None, reports, [result("unknown", "box", boxes=9, reason="ran out of time")])
     found = verify(*huge(), starts=50)
@@ -238,12 +238,32 @@ def test_unknown_says_what_everybody_did(engines):
 
 
 def test_explicit_gets_what_the_others_leave(engines):
-    cut = result("unknown", "explicit", reason="ran out of seconds (3)")
+    cut = result("unknown", "explicit", reason="no more time", code="out-of-seconds")
     engines.answers["explicit"] = cut
     verify(*wide(), max_seconds=100)
     asked = [options.max_seconds for name, options in engines.asked if name == "explicit"]
     assert len(asked) == 2
     assert asked[0] <= 50 < asked[1] <= 100
+
+
+def test_codes_decide_not_words(engines):
+    """Reasons are for people: a method may say what it likes."""
+    words = "ran out of seconds and of memory"
+    engines.answers["box"] = result("unknown", "box", reason=words, code="stuck")
+    engines.answers["explicit"] = result("unknown", "explicit", reason=words, code="other")
+    found = verify(*wide(starts=5), max_seconds=100)
+    assert engines.raced[0][0] == ["ic3"]  # box is not asked again
+    asked = [options.max_seconds for name, options in engines.asked if name == "explicit"]
+    assert len(asked) == 2  # the short search, and the one after it; not the rest
+    codes = {report.method: report.code for report in found.engines}
+    assert codes == {"explicit": "other", "fuzz": "no-run-fails", "box": "stuck", "ic3": None}
+
+
+def test_memory_that_ran_out_is_not_asked_for_again(engines):
+    said = result("unknown", "explicit", reason="too large", code="out-of-memory")
+    engines.answers["explicit"] = said
+    verify(*wide(starts=5), max_seconds=100)
+    assert [name for name, _ in engines.asked].count("explicit") == 1
 
 
 def test_no_time_is_unknown(engines):
@@ -268,11 +288,11 @@ def test_one_budget_for_all(engines, monkeypatch):
     """Seconds that a method used are not there for the next one."""
     slow = METHODS["box"]
 
-    def box(job):
+    def box(question):
         time.sleep(0.3)
-        return slow(job)
+        return slow(question)
 
-    monkeypatch.setitem(METHODS, "box", box)
+    monkeypatch.setitem(METHODS._made, "box", box)
     verify(*huge(), starts=5, max_seconds=2)
     ((_, seconds),) = engines.raced
     assert seconds < 1.7
@@ -351,7 +371,7 @@ def test_watch_hears_which_method_begins(engines):
 def test_engines_are_plain_data(engines):
     plain = verify(*huge(), starts=5).to_dict()
     assert plain["engines"][1]["method"] == "box"
-    assert set(plain["engines"][1]) == {"method", "verdict", "seconds", "reason"}
+    assert set(plain["engines"][1]) == {"method", "verdict", "seconds", "reason", "code"}
 
 
 def test_starts_are_counted_not_listed():
@@ -376,17 +396,18 @@ def test_starts_that_cannot_be_counted_are_listed_if_they_are_few():
 def test_what_ic3_has_blocked_feeds_box(engines, monkeypatch):
     task, policy = wide()
     out_of_seconds = "ran out of seconds (1)"
-    engines.answers["box"] = result("unknown", "box", reason=out_of_seconds)
+    cut = {"reason": out_of_seconds, "code": "out-of-seconds"}
+    engines.answers["box"] = result("unknown", "box", **cut)
     engines.answers["explicit"] = result("unknown", "explicit", reason="ran out of states (3)")
-    blocked = result("unknown", "ic3", reason=out_of_seconds, bounds=(("x", 3), ("y", 1)))
+    blocked = result("unknown", "ic3", bounds=(("x", 3), ("y", 1)), **cut)
     engines.race = (None, [EngineReport("ic3", "unknown", 0.5, out_of_seconds)], [blocked])
     given = []
 
-    def box(job):
-        given.append(job.bounds)
-        return engines.box(job) if not job.bounds else result("safe", "box")
+    def box(question):
+        given.append(question.bounds)
+        return engines.box(question) if not question.bounds else result("safe", "box")
 
-    monkeypatch.setitem(METHODS, "box", box)
+    monkeypatch.setitem(METHODS._made, "box", box)
     found = verify(task, policy, max_seconds=60)
     assert given == [(), blocked.bounds]
     assert (found.verdict, found.method) == ("safe", "box")

@@ -14,14 +14,14 @@ from surefoot import (
     OutOfBudget,
     PythonTask,
     Unsupported,
-    certificates,
 )
 from surefoot.certificates import check_policy_certificate, read_policy_head
+from surefoot.files import writing
 from surefoot.options import VerifyOptions
 from surefoot.policies import as_policy
 from surefoot.verify import verify
 from surefoot.verify.certificate import write_box_certificate
-from surefoot.verify.job import Job
+from surefoot.verify.question import Question
 
 
 def grid(side=5, name="grid"):
@@ -65,10 +65,10 @@ def test_temporary_file_goes_with_the_certificate():
 
 
 def test_too_large(monkeypatch, tmp_path):
-    monkeypatch.setattr(certificates, "MAX_BYTES", 500)
+    monkeypatch.setattr(writing, "MAX_BYTES", 500)
     found = verify(grid(50), "first", certificate=tmp_path / "c.jsonl")
     assert (found.verdict, found.certificate.path) == ("safe", None)
-    assert "nobody could read it" in found.certificate.missing
+    assert "it could not be read again" in found.certificate.missing
     assert not list(tmp_path.iterdir())
     with pytest.raises(Unsupported):
         found.certificate.check()
@@ -163,7 +163,7 @@ def test_other_files_are_no_certificates_of_policies(tmp_path, text):
 
 
 def job_of(task, file, policy="first"):
-    return Job(task, as_policy(policy, task), VerifyOptions(), None, file)
+    return Question(task, as_policy(policy, task), VerifyOptions(), None, file)
 
 
 def test_file_of_boxes(tmp_path):
@@ -208,11 +208,11 @@ def test_temporary_file_of_boxes_goes_with_the_certificate():
 
 
 def test_too_many_boxes(monkeypatch, tmp_path):
-    monkeypatch.setattr(certificates, "MAX_BYTES", 900)
+    monkeypatch.setattr(writing, "MAX_BYTES", 900)
     boxes = [[(0, 5), (y, y)] for y in range(6)] * 100
     made = write_box_certificate(job_of(grid(), tmp_path / "c.jsonl"), boxes, [])
     assert (made.path, made.size) == (None, 600)
-    assert "nobody could read it" in made.missing
+    assert "it could not be read again" in made.missing
 
 
 def test_time_bound_of_boxes():

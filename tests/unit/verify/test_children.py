@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -15,41 +16,49 @@ import numpy as np
 import pytest
 
 from surefoot import Description, InputError, load_task
+from surefoot.jobs import Job
 from surefoot.options import VerifyOptions
 from surefoot.policies import as_policy, load_policy
 from surefoot.policies.models import Trees
 from surefoot.policies.writing import write_policy
 from surefoot.verify import children, verify
 from surefoot.verify.children import can_be_written, verify_side_by_side
-from surefoot.verify.job import Job
+from surefoot.verify.question import Question
 
-SETUP = "import json, os, sys, time; sys.path[:] = json.loads(sys.argv[1]); place = sys.argv[2]\n"
-SLEEPER = "open(place + '/../../pid', 'w').write(str(os.getpid()))\ntime.sleep(600)\n"
+STAGES = "tests.support.job_stages"
 
 
-def a_job(**options):
-    """Return the job of a small line, on which the shipped policy fails."""
+def a_question(**options):
+    """Return the question of a small line, on which the shipped policy fails."""
     task = load_task("domain:two-way-line?packages=2&locations=6&variant=icy")
     policy = load_policy("builtin:two-way-line-icy-trees", task)
-    return Job(task, policy, VerifyOptions(**options), None, False)
+    return Question(task, policy, VerifyOptions(**options), None, False)
 
 
 @pytest.fixture
-def program(monkeypatch, tmp_path):
-    """Let other programs run in place of the methods: ``program(name=text)``, by method."""
+def instead(monkeypatch, tmp_path):
+    """Let other stages run in place of methods: ``instead(method=(stage, options))``."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)
     monkeypatch.setattr(children, "GRACE_SECONDS", 0.2)
+    real = children.job_of
 
-    def use(**texts):
-        lines = [f"texts = {texts!r}", "text = texts.get(os.path.basename(place))"]
-        rest = [
-            "from surefoot.verify.child import main",
-            "sys.exit(main(place)) if text is None else exec(text)",
-        ]
-        monkeypatch.setattr(children, "PROGRAM", SETUP + "\n".join(lines + rest))
+    def use(**stages):
+        def job_of(question, method, **more):
+            if method not in stages:
+                return real(question, method, **more)
+            name, options = stages[method]
+            return Job(f"{STAGES}:{name}", options=options)
 
-    return use
+        monkeypatch.setattr(children, "job_of", job_of)
+
+    yield use
+    assert not list(tmp_path.glob("surefoot-*"))
+
+
+def sleeping(folder):
+    """Return a stage that writes its process number there, and sleeps."""
+    return "sleeps", {"pids": str(folder / "pid")}
 
 
 def is_alive(pid):
@@ -66,17 +75,17 @@ def pid_of(folder):
     file = folder / "pid"
     for _ in range(1000):
         if file.exists() and file.read_text():
-            return int(file.read_text())
+            return int(file.read_text().split()[0])
         time.sleep(0.02)
     raise AssertionError("the process did not begin")
 
 
 def test_the_same_comes_out_as_in_this_process():
-    job = a_job()
-    here = verify(job.task, job.policy, method="explicit", runs=3)
+    question = a_question()
+    here = verify(question.task, question.policy, method="explicit", runs=3)
     options = VerifyOptions(runs=3)
     found, reports, unknown = verify_side_by_side(
-        Job(job.task, job.policy, options, None, False), ["explicit"]
+        Question(question.task, question.policy, options, None, False), ["explicit"]
     )
     assert (found.verdict, found.method, found.states) == ("unsafe", "explicit", here.states)
     assert (found.run, found.others) == (here.run, here.others)
@@ -97,7 +106,7 @@ def test_tasks_and_policies_are_read_as_what_they_were(task, policy):
     who = load_policy(policy, loaded)
     how = VerifyOptions(starts=20, max_states=5_000)
     here = verify(loaded, who, options=how, method="explicit")
-    found, _, unknown = verify_side_by_side(Job(loaded, who, how, None, False), ["explicit"])
+    found, _, unknown = verify_side_by_side(Question(loaded, who, how, None, False), ["explicit"])
     there = found if found is not None else unknown[0]
     assert (there.verdict, there.states, there.run) == (here.verdict, here.states, here.run)
 
@@ -109,8 +118,8 @@ def test_certificates_are_about_the_task_and_the_policy_as_they_were_given(tmp_p
     write_policy(careful(task), tmp_path / "careful.json")
     policy = load_policy(str(tmp_path / "careful.json"), task)
     file = tmp_path / "c.jsonl" if place == "file" else True
-    job = Job(task, policy, VerifyOptions(max_seconds=50), None, file)
-    found, _, _ = verify_side_by_side(job, ["ic3"])
+    question = Question(task, policy, VerifyOptions(max_seconds=50), None, file)
+    found, _, _ = verify_side_by_side(question, ["ic3"])
     assert (found.verdict, found.method) == ("safe", "ic3")
     assert found.certificate.task is task and found.certificate.policy is policy
     assert place is True or found.certificate.path == file
@@ -149,51 +158,56 @@ def careful(task):
     return as_policy(model, task)
 
 
-def test_the_first_verdict_wins_and_the_others_are_stopped(program, tmp_path):
-    program(slow=SLEEPER)
-    found, reports, _ = verify_side_by_side(a_job(), ["slow", "explicit"])
+def test_the_first_verdict_wins_and_the_others_are_stopped(instead, tmp_path):
+    instead(slow=sleeping(tmp_path))
+    found, reports, _ = verify_side_by_side(a_question(), ["slow", "explicit"])
     assert found.verdict == "unsafe"
     assert [(one.method, one.verdict) for one in reports] == [
         ("explicit", "unsafe"),
         ("slow", "unknown"),
     ]
-    assert reports[1].reason == children.STOPPED
+    assert (reports[1].reason, reports[1].code) == (
+        "stopped: another method was faster",
+        "other-method-faster",
+    )
     if (tmp_path / "pid").exists():
         assert not is_alive(pid_of(tmp_path))
     assert not list(tmp_path.glob("surefoot-*"))
 
 
-def test_time_limit(program, tmp_path):
-    program(slow=SLEEPER)
-    found, reports, _ = verify_side_by_side(a_job(max_seconds=1), ["slow"])
+def test_time_limit(instead, tmp_path):
+    instead(slow=sleeping(tmp_path))
+    found, reports, _ = verify_side_by_side(a_question(max_seconds=1), ["slow"])
     assert found is None
-    assert reports[0].reason == "ran out of seconds (1)"
-    assert not is_alive(pid_of(tmp_path))
+    assert (reports[0].reason, reports[0].code) == ("ran out of seconds (1)", "out-of-seconds")
+    if (tmp_path / "pid").exists():
+        assert not is_alive(pid_of(tmp_path))
 
 
-def test_memory_limit_is_shared(program):
-    program(large="x = bytearray(400_000_000)\ntime.sleep(600)\n", small="time.sleep(0.1)")
+def test_memory_limit_is_shared(instead):
+    instead(large=("eats", {"bytes": 400_000_000}), small=("dies", {}))
     if not Path("/proc/self/statm").exists():
         pytest.skip("nobody tells how large a process is")
-    found, reports, _ = verify_side_by_side(a_job(memory_mb=200), ["large", "small"])
+    found, reports, _ = verify_side_by_side(a_question(memory_mb=200), ["large", "small"])
     assert found is None
-    reasons = {one.method: one.reason for one in reports}
-    assert reasons["large"] == "ran out of memory (100 MB)"
+    reasons = {one.method: (one.reason, one.code) for one in reports}
+    assert reasons["large"] == ("ran out of memory (100 MB)", "out-of-memory")
+    instead(large=("fails", {"kind": "memory"}))
+    _, reports, _ = verify_side_by_side(a_question(memory_mb=200), ["large"])
+    assert (reports[0].reason, reports[0].code) == ("ran out of memory (200 MB)", "out-of-memory")
 
 
-def test_interruption_leaves_no_process(program, tmp_path):
-    program(slow="print('{\"progress\": [7, 2, 3, 0, 0.5]}', flush=True)\n" + SLEEPER)
+def test_interruption_leaves_no_process(instead, tmp_path):
+    instead(slow=sleeping(tmp_path))
     heard = []
 
     def stop(*numbers):
         heard.append(numbers)
-        pid_of(tmp_path)
         raise KeyboardInterrupt
 
-    job = a_job()
-    job = Job(job.task, job.policy, job.options, stop, False, watch=heard.append)
+    question = replace(a_question(), progress=stop, watch=heard.append)
     with pytest.raises(KeyboardInterrupt):
-        verify_side_by_side(job, ["slow"])
+        verify_side_by_side(question, ["slow"])
     assert heard == ["slow", (7, 2, 3, 0, 0.5)]
     assert not is_alive(pid_of(tmp_path))
 
@@ -201,21 +215,20 @@ def test_interruption_leaves_no_process(program, tmp_path):
 PARENT = """
 import json, sys
 sys.path[:] = json.loads(sys.argv[1])
+from pathlib import Path
+from surefoot.jobs import Job
 from surefoot.verify import children
-from tests.unit.verify.test_children import SETUP, SLEEPER, a_job
-children.PROGRAM = SETUP + (
-    "import pathlib, threading; from surefoot.verify.child import end_with_input\\n"
-    "place_path = [pathlib.Path(place)]\\n"
-    "threading.Thread(target=end_with_input, args=place_path, daemon=True).start()\\n"
-) + SLEEPER
-children.verify_side_by_side(a_job(), ["slow"])
+from tests.unit.verify.test_children import STAGES, a_question, sleeping
+name, options = sleeping(Path(sys.argv[2]))
+children.job_of = lambda question, method, **more: Job(f"{STAGES}:{name}", options=options)
+children.verify_side_by_side(a_question(), ["slow"])
 """
 
 
 def test_processes_end_when_their_parent_is_killed(tmp_path):
     root = str(Path(__file__).parents[3])
     parent = subprocess.Popen(
-        [sys.executable, "-c", PARENT, json.dumps([root, *sys.path])],
+        [sys.executable, "-c", PARENT, json.dumps([root, *sys.path]), str(tmp_path)],
         env={**os.environ, "TMPDIR": str(tmp_path)},
     )
     try:
@@ -233,37 +246,35 @@ def test_processes_end_when_their_parent_is_killed(tmp_path):
     assert not list(tmp_path.glob("surefoot-*"))
 
 
-def test_a_process_that_breaks_is_noted(program):
-    program(broken="raise ValueError('odd \\x1b[1m number')", silent="sys.exit(3)")
-    found, reports, _ = verify_side_by_side(a_job(), ["broken"])
+def test_a_process_that_breaks_is_noted(instead):
+    instead(broken=("fails", {"kind": "bug"}), silent=("dies", {}))
+    found, reports, _ = verify_side_by_side(a_question(), ["broken"])
     assert found is None
     assert reports[0].reason == "it broke off (ValueError: odd \\x1b[1m number)"
-    _, reports, _ = verify_side_by_side(a_job(), ["silent"])
+    assert reports[0].code == "broken"
+    _, reports, _ = verify_side_by_side(a_question(), ["silent"])
     assert reports[0].reason == "it broke off (exit code 3)"
 
 
-def error_text(kind):
-    members = {"code": "c", "message": "no such thing", "file": None, "place": None, "hint": "h"}
-    return f"print({json.dumps(json.dumps({'error': {'kind': kind, **members}}))})"
-
-
 @pytest.mark.parametrize("kind", ["unsupported", "budget"])
-def test_what_a_method_lacks_is_noted(program, kind):
-    program(odd="print('somebody prints')\n" + error_text(kind))
-    found, reports, _ = verify_side_by_side(a_job(), ["odd"])
+def test_what_a_method_lacks_is_noted(instead, kind):
+    instead(odd=("fails", {"kind": kind}))
+    found, reports, _ = verify_side_by_side(a_question(), ["odd"])
     assert found is None
-    assert reports[0].reason == "no such thing"
+    assert (reports[0].reason, reports[0].code) == ("a message", "some-code")
 
 
-def test_errors_of_the_input_are_raised(program):
-    program(odd=error_text("input"))
+def test_errors_of_the_input_are_raised(instead):
+    instead(odd=("fails", {"kind": "input"}))
     with pytest.raises(InputError) as error:
-        verify_side_by_side(a_job(), ["odd"])
-    assert (error.value.code, error.value.hint) == ("c", "h")
+        verify_side_by_side(a_question(), ["odd"])
+    assert (error.value.code, error.value.hint) == ("some-code", "h")
 
 
 def test_what_can_be_handed_over():
-    job = a_job()
-    assert can_be_written(job)
-    without = Job(job.task, load_policy("first", job.task), job.options, None, False)
+    question = a_question()
+    assert can_be_written(question)
+    without = Question(
+        question.task, load_policy("first", question.task), question.options, None, False
+    )
     assert not can_be_written(without)

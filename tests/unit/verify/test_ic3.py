@@ -13,6 +13,7 @@ import pytest
 from tests.support.tree_policies import assert_is_failing_run, assert_proves_safety
 
 from surefoot import Description, InputError, PythonTask, Unsupported, load_task, verify
+from surefoot.errors import Refusal
 from surefoot.options import VerifyOptions
 from surefoot.policies import as_policy
 from surefoot.policies.interface import Input, Interface
@@ -23,14 +24,14 @@ from surefoot.verify.ic3 import Verification, find_constraints, method
 from surefoot.verify.ic3.circuit import Circuit
 from surefoot.verify.ic3.numbers import OrderAlgebra, Sum, Unary
 from surefoot.verify.ic3.solver import Solver
-from surefoot.verify.job import Job
+from surefoot.verify.question import Question
 
 pytest.importorskip("pysat")
 
 
 def verification(task, policy, *, certificate=False, progress=None, **options):
     how = VerifyOptions(**{"max_seconds": 60.0, **options})
-    return Verification(Job(task, as_policy(policy, task), how, progress, certificate))
+    return Verification(Question(task, as_policy(policy, task), how, progress, certificate))
 
 
 def leaves(*values, precision="float64", **more):
@@ -567,5 +568,5 @@ def test_bounds_of_blocked_boxes_are_handed_on():
         frames=[0],
         system=SimpleNamespace(roundings=0),
     )
-    found = made._result("unknown", reason="ran out of seconds (1)")
+    found = made._result("unknown", why=Refusal("out-of-seconds", "ran out of seconds (1)"))
     assert found.bounds == (("y", 7), ("x", 4), ("x", 5))

@@ -12,9 +12,10 @@ from tests.support.instances import DATA, INSTANCES, needs_data
 from tests.unit.verify.test_auto import first_output
 
 from surefoot import Description, InputError, Unsupported, ite, load_task, maximum, verify
-from surefoot.results import VerifyResult
+from surefoot.records import VerifyResult
+from surefoot.tasks.jani import predicates
 from surefoot.verify.box import verify_box
-from surefoot.verify.predicates import cover, read_cuts, read_predicates, reading
+from surefoot.verify.predicates import cover, read_cuts, read_predicates
 from surefoot.verify.predicates import method as search
 from surefoot.verify.predicates.atoms import Atoms, Cut, Formula, Sum, narrowed_by
 from surefoot.verify.predicates.cells import balanced
@@ -115,8 +116,8 @@ def test_names_are_those_of_the_task(tmp_path):
             "list of conditions",
         ),
         ({"properties": [pa([])]}, "no-predicates", None, "there are no predicates", "list of"),
-        ({"start": 3}, "no-predicates", "/", "these are no predicates", "list of conditions"),
-        (7, "no-predicates", "/", "these are no predicates", "list of conditions"),
+        ({"start": 3}, "no-predicates", "/", "not predicates", "list of conditions"),
+        (7, "no-predicates", "/", "not predicates", "list of conditions"),
         ({"predicates": 7}, "jani-wrong-type", "/predicates", "expected an array", None),
         ([op("≥", "q", 3)], "predicates-of-another-task", "/0/left", "for another task", "m.y"),
         ([op("≥", "xx", 3)], "predicates-of-another-task", "/0/left", '"small"', 'mean "x"'),
@@ -124,7 +125,7 @@ def test_names_are_those_of_the_task(tmp_path):
         ([op("≥", "b", 3)], "type-mismatch", "/0", "≥ needs numbers", None),
         ([op("is", "x", 3)], "jani-unknown-operator", "/0/op", "is", None),
         ([{"left": "x"}], "jani-missing-key", "/0", '"op" is missing', None),
-        ([None], "jani-wrong-type", "/0", "no expression", None),
+        ([None], "jani-wrong-type", "/0", "not an expression", None),
         ({"predicates": {"file": "none.jani"}}, "file-not-found", "/predicates/file", "none", None),
         ({"predicates": {"label": "l"}}, "unknown-label", "/predicates/label", '"l"', None),
         ({"properties": [{"name": "p"}]}, "jani-missing-key", "/properties/0", "expression", None),
@@ -141,7 +142,7 @@ def test_what_is_wrong_with_a_file(tmp_path, content, code, place, message, hint
 
 
 def test_lists_have_an_end(tmp_path, monkeypatch):
-    monkeypatch.setattr(reading, "MAX_PREDICATES", 2)
+    monkeypatch.setattr(predicates, "MAX_PREDICATES", 2)
     assert len(read_predicates(written(tmp_path, [AT_LEAST] * 2), small())) == 2
     with pytest.raises(InputError, match="3 predicates is too long") as caught:
         read_predicates(written(tmp_path, [AT_LEAST] * 3), small())
@@ -497,7 +498,9 @@ def test_a_certificate_of_too_many_boxes_is_made_otherwise(monkeypatch):
     """Boxes alone can prove it as well; their certificate is taken then."""
     called = []
     monkeypatch.setattr(cover, "MAX_BOXES", 1)
-    monkeypatch.setattr(search, "verify_box", lambda job: called.append(job) or verify_box(job))
+    monkeypatch.setattr(
+        search, "verify_box", lambda question: called.append(question) or verify_box(question)
+    )
     result = verify(*road(length=6), method="predicates", certificate=True)
     assert (result.verdict, len(called)) == ("safe", 1)
     result.certificate.check()
@@ -506,7 +509,7 @@ def test_a_certificate_of_too_many_boxes_is_made_otherwise(monkeypatch):
 def test_a_certificate_may_be_missing(monkeypatch):
     monkeypatch.setattr(cover, "MAX_BOXES", 1)
     nothing = VerifyResult("unknown", "box", 0, True, 0, 0, 0.0, reason="too hard")
-    monkeypatch.setattr(search, "verify_box", lambda job: nothing)
+    monkeypatch.setattr(search, "verify_box", lambda question: nothing)
     result = verify(*road(length=6), method="predicates", certificate=True)
     assert result.verdict == "safe"
     assert result.certificate.path is None

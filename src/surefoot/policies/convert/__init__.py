@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from surefoot.errors import InputError, SurefootError, Unsupported, quoted
-from surefoot.files import file_bytes
+from surefoot.files import file_bytes, not_written, sha256_of
 from surefoot.policies.formats import (
     HEAD_BYTES,
     given_interface,
@@ -26,12 +26,10 @@ from surefoot.policies.formats import (
 )
 from surefoot.policies.interface import Interface, InterfaceFile
 from surefoot.policies.loaded import Loaded
-from surefoot.policies.tables import sha256_of
 from surefoot.policies.writing import (
     SUFFIXES_OF,
     WRONG_SUFFIX,
     check_place,
-    not_written,
     write_policy,
 )
 
@@ -58,10 +56,10 @@ class Converted:
         """The network or the trees."""
         return self.loaded.model
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return what was made, as plain data."""
         interface = self.loaded.interface
-        said = {} if interface is None else interface.to_dict()
+        content = {} if interface is None else interface.to_dict()
         return {
             "source": str(self.source),
             "file": str(self.file),
@@ -70,8 +68,8 @@ class Converted:
             "model": str(self.model),
             "num_inputs": self.model.num_inputs,
             "num_outputs": self.model.num_outputs,
-            "inputs": said.get("inputs"),
-            "outputs": said.get("outputs"),
+            "inputs": content.get("inputs"),
+            "outputs": content.get("outputs"),
             "unfiltered": self.loaded.unfiltered,
             "notes": list(self.loaded.notes),
         }
@@ -95,7 +93,7 @@ def _named(interface: Interface | None) -> str:
 
 
 def _listed(names: Any) -> str:
-    some = [quoted(one) if isinstance(one, str) else str(one) for one in list(names)[:8]]
+    some = [quoted(name) if isinstance(name, str) else str(name) for name in list(names)[:8]]
     return ", ".join(some) + (", ..." if len(names) > 8 else "")
 
 
@@ -105,7 +103,7 @@ def convert(
     *,
     trust: bool = False,
     activation: str | None = None,
-    interface: Any = None,
+    interface: object = None,
     max_seconds: float = MAX_SECONDS,
     memory_mb: int = MEMORY_MB,
 ) -> Converted:
@@ -120,7 +118,7 @@ def convert(
     _check_activation(activation)
     _check_out(path, out)
     given = given_interface(interface)
-    limits: dict[str, Any] = {"max_seconds": max_seconds, "memory_mb": memory_mb}
+    limits: dict[str, object] = {"max_seconds": max_seconds, "memory_mb": memory_mb}
     loaded: Loaded | None = None
     try:
         if is_pickle(path, file_bytes(path, HEAD_BYTES)):
@@ -226,7 +224,7 @@ def _check_open(path: Path) -> None:
     kind = kind_of(path)
     if kind == "safetensors":
         return
-    message = "this file says its activations itself"
+    message = "this file names its activations itself"
     if kind in _TREES or kind == "rules":
         message = TREES_HAVE_NONE if kind in _TREES else "rules have no activation"
     elif kind == "interface":

@@ -12,7 +12,6 @@ import sys
 import zipfile
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from surefoot.errors import InputError, OutOfBudget, SurefootError, Unsupported, printable
 from surefoot.files import MAX_BYTES
@@ -48,13 +47,13 @@ def _reason(error: Exception) -> str:
     """Return the first line of what a library says."""
     if isinstance(error, EOFError):
         return "it ends too early"
-    said = str(error).strip().splitlines()
-    return printable(": ".join([type(error).__name__, *said[:1]]), 300)
+    lines = str(error).strip().splitlines()
+    return printable(": ".join([type(error).__name__, *lines[:1]]), 300)
 
 
 def _leave(error: SurefootError, made: Path) -> None:
-    said = {**error.to_dict(), "kind": type(error).__name__}
-    made.with_name(ERROR_FILE).write_text(json.dumps(said))
+    content = {**error.to_dict(), "kind": type(error).__name__}
+    made.with_name(ERROR_FILE).write_text(json.dumps(content))
 
 
 def _limit(memory_mb: int) -> None:
@@ -99,7 +98,7 @@ def _torch_file(path: Path, activation: str | None) -> Loaded:
     return replace(loaded, notes=(*loaded.notes, *notes))
 
 
-def _torch_content(path: Path | io.BytesIO) -> tuple[Any, list[str]]:
+def _torch_content(path: Path | io.BytesIO) -> tuple[object, list[str]]:
     torch = library("torch", extra="train", what=READING)
     try:
         return torch.load(path, map_location="cpu", weights_only=True), []
@@ -132,12 +131,12 @@ def _member(file: zipfile.ZipFile, name: str) -> bytes:
 # -- scikit-learn and its friends ------------------------------------------------------------
 
 
-def _unpickled(path: Path) -> Any:
+def _unpickled(path: Path) -> object:
     joblib = library("joblib", extra="trees", what=READING)
     return joblib.load(path)
 
 
-def _estimator(thing: Any, activation: str | None) -> Loaded:
+def _estimator(thing: object, activation: str | None) -> Loaded:
     from surefoot.policies.convert.states import policy_of
     from surefoot.policies.fitted import model_of
 

@@ -29,8 +29,8 @@ def run_child(
     """
     command = [sys.executable, "-P", "-m", "surefoot.policies.convert.child"]
     command += [os.path.abspath(path), os.path.abspath(made), activation or "", str(memory_mb)]
-    said = made.with_name("said.txt")
-    with said.open("wb") as output:
+    message_file = made.with_name("said.txt")
+    with message_file.open("wb") as output:
         child = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
@@ -50,7 +50,9 @@ def run_child(
     _tell(made.with_name(ERROR_FILE), path)
     if code or not made.is_file():
         raise InputError(
-            "policy-not-read", f"the file cannot be read: {_last_line(said)}", file=str(path)
+            "policy-not-read",
+            f"the file cannot be read: {_last_line(message_file)}",
+            file=str(path),
         )
 
 
@@ -73,10 +75,10 @@ def _tell(file: Path, path: Path) -> None:
     if not file.is_file():
         return
     try:
-        said: Any = json.loads(file.read_bytes()[:100_000])
-        kind = _KINDS[said["kind"]]
-        texts = {key: printable(said[key], 1000) for key in ("code", "message")}
-        hint = said.get("hint")
+        content: Any = json.loads(file.read_bytes()[:100_000])
+        kind = _KINDS[content["kind"]]
+        texts = {key: printable(content[key], 1000) for key in ("code", "message")}
+        hint = content.get("hint")
     except (ValueError, KeyError, TypeError):
         return
     hint = printable(hint, 1000) if isinstance(hint, str) else None

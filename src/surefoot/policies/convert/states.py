@@ -27,7 +27,7 @@ _CLASSES = {"Tanh": "tanh", "ReLU": "relu", "Sigmoid": "sigmoid", "LeakyReLU": "
 _PLAIN_NAMES = re.compile(r"(^|[._])(actor|policy|pi)([._]|$)")
 
 
-def policy_of(content: Any, activation: str | None) -> Loaded:
+def policy_of(content: object, activation: str | None) -> Loaded:
     """Return the policy in what a torch file holds.
 
     ``activation`` is that of the hidden layers; without it tanh for actors of Stable-Baselines3 and
@@ -51,10 +51,10 @@ def policy_of(content: Any, activation: str | None) -> Loaded:
     return Loaded(network, _scaling(content, layers), notes=tuple(notes))
 
 
-def activation_in_data(data: Any) -> str | None:
+def activation_in_data(data: object) -> str | None:
     """Return the activation that the ``data`` of a Stable-Baselines3 zip names; None if none."""
-    said = data.get("policy_kwargs") if isinstance(data, Mapping) else None
-    name = said.get("activation_fn") if isinstance(said, Mapping) else None
+    arguments = data.get("policy_kwargs") if isinstance(data, Mapping) else None
+    name = arguments.get("activation_fn") if isinstance(arguments, Mapping) else None
     if name is None:
         return None
     match = _CLASS.fullmatch(name) if isinstance(name, str) else None
@@ -66,15 +66,15 @@ def activation_in_data(data: Any) -> str | None:
 # -- tensors ---------------------------------------------------------------------------------
 
 
-def _tensors(content: Mapping[Any, Any]) -> dict[str, Any]:
+def _tensors(content: Mapping[object, Any]) -> dict[str, object]:
     for name in WRAPPERS:
         if isinstance(content.get(name), Mapping):
             content = content[name]
             break
-    found = {str(name): value for name, value in content.items() if hasattr(value, "detach")}
-    if not found:
+    tensors = {str(name): value for name, value in content.items() if hasattr(value, "detach")}
+    if not tensors:
         raise InputError("not-a-policy", "the file holds no tensors under names")
-    return found
+    return tensors
 
 
 def _reals(tensor: Any) -> Reals:
@@ -90,7 +90,7 @@ def _precision(tensors: dict[str, Any]) -> Precision:
 # -- layers ----------------------------------------------------------------------------------
 
 
-def _layers(tensors: dict[str, Any], activation: str | None) -> tuple[tuple[Layer, ...], str]:
+def _layers(tensors: dict[str, object], activation: str | None) -> tuple[tuple[Layer, ...], str]:
     """Return the layers and the activation they got."""
     if any(name.startswith("features_extractor.") for name in tensors):
         raise Unsupported("policy-features", "networks with a features extractor are not supported")
@@ -99,7 +99,7 @@ def _layers(tensors: dict[str, Any], activation: str | None) -> tuple[tuple[Laye
     return numbered_layers(_chosen(tensors), activation or "relu"), activation or "relu"
 
 
-def _actor(tensors: dict[str, Any], activation: str) -> tuple[Layer, ...]:
+def _actor(tensors: dict[str, object], activation: str) -> tuple[Layer, ...]:
     """Return policy_net, then action_net, of a Stable-Baselines3 actor."""
     if "log_std" in tensors:
         raise InputError("not-a-policy", "not a policy over actions: its output is continuous")
@@ -113,7 +113,7 @@ def _actor(tensors: dict[str, Any], activation: str) -> tuple[Layer, ...]:
     return (*below[:-1], head)
 
 
-def _chosen(tensors: dict[str, Any]) -> dict[str, Reals]:
+def _chosen(tensors: dict[str, object]) -> dict[str, Reals]:
     """Return the tensors of the one network that decides."""
     if any(name.startswith(Q_NET) for name in tensors):
         return {name: _reals(tensors[name]) for name in tensors if name.startswith(Q_NET)}
@@ -133,20 +133,20 @@ def _no_output_layer(why: str) -> InputError:
     )
 
 
-def _check_sizes(content: Mapping[Any, Any], layers: tuple[Layer, ...]) -> None:
+def _check_sizes(content: Mapping[object, object], layers: tuple[Layer, ...]) -> None:
     """Raise InputError if the layers are not those of a policy, or not what the file says."""
     outputs, inputs = layers[-1].weights.shape[0], layers[0].weights.shape[1]
-    said = _whole(content.get("output_dim"))
-    if said is not None and said != outputs:
+    size = _whole(content.get("output_dim"))
+    if size is not None and size != outputs:
         raise _no_output_layer(
-            f"the file says {said:,} outputs, but its last layer has {outputs:,}"
+            f"the file says {size:,} outputs, but its last layer has {outputs:,}"
         )
     if outputs == 1:
         raise InputError("not-a-policy", "not a policy: one output", hint="a policy has one output "
                          "for each action; this may be a classifier of states")  # fmt: skip
-    said = _whole(content.get("input_dim"))
-    if said is not None and said != inputs:
-        message = f"the file says {said:,} inputs, but its first layer takes {inputs:,}"
+    size = _whole(content.get("input_dim"))
+    if size is not None and size != inputs:
+        message = f"the file says {size:,} inputs, but its first layer takes {inputs:,}"
         raise InputError("policy-wrong-inputs", message)
 
 
@@ -157,7 +157,7 @@ def _whole(given: Any) -> int | None:
         return None
 
 
-def _scaling(content: Mapping[Any, Any], layers: tuple[Layer, ...]) -> Interface | None:
+def _scaling(content: Mapping[object, object], layers: tuple[Layer, ...]) -> Interface | None:
     """Return the scaling of a StandardScaler that was saved with the network."""
     scaler = content.get("scaler")
     if scaler is None:

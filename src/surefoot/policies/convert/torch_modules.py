@@ -18,7 +18,7 @@ SKIPPED = ("Identity", "Flatten", "Dropout")
 LAST = ("Softmax", "LogSoftmax")
 
 
-def network_of(module: Any) -> Loaded:
+def network_of(module: object) -> Loaded:
     """Return the network of a ``torch.nn.Sequential`` of linear layers and known activations.
 
     Dropout counts as it does in evaluation: not at all. Softmax at the end is left out, since it
@@ -27,17 +27,17 @@ def network_of(module: Any) -> Loaded:
     layers: list[Layer] = []
     notes: list[str] = []
     is_double = False
-    for one in _parts(module):
-        kind = type(one).__name__
+    for part in _parts(module):
+        kind = type(part).__name__
         if notes and kind not in SKIPPED:
             raise _unsupported(f"{kind} after {LAST[0]}")
         if kind == "Linear":
-            is_double = is_double or str(one.weight.dtype) == "torch.float64"
-            layers.append(_layer(one))
+            is_double = is_double or str(part.weight.dtype) == "torch.float64"
+            layers.append(_layer(part))
         elif kind in ACTIVATIONS and layers and layers[-1].activation == "linear":
-            slope = float(getattr(one, "negative_slope", 0.01))
+            slope = float(getattr(part, "negative_slope", 0.01))
             layers[-1] = replace(layers[-1], activation=ACTIVATIONS[kind], slope=slope)
-        elif kind in LAST and layers and getattr(one, "dim", None) in (None, 1, -1):
+        elif kind in LAST and layers and getattr(part, "dim", None) in (None, 1, -1):
             notes.append(f"{kind} at the end is left out: scores are those before it")
         elif kind not in SKIPPED:
             raise _unsupported(kind)
@@ -59,11 +59,11 @@ def _parts(module: Any) -> Iterator[Any]:
     """Yield the modules of a Sequential in their order, those of inner ones in their place."""
     waiting = [module]
     while waiting:
-        one = waiting.pop()
-        if type(one).__name__ == "Sequential":
-            waiting.extend(reversed(list(one)))
+        module_part = waiting.pop()
+        if type(module_part).__name__ == "Sequential":
+            waiting.extend(reversed(list(module_part)))
         else:
-            yield one
+            yield module_part
 
 
 def _layer(linear: Any) -> Layer:
@@ -75,12 +75,12 @@ def _layer(linear: Any) -> Layer:
     return Layer(np.array(weights), np.array(numbers), "linear")
 
 
-def with_last_layer(module: Any, layer: Layer) -> Any:
+def with_last_layer(module: object, layer: Layer) -> object:
     """Return a copy of a module whose last linear layer has the numbers of another."""
     import torch
 
     made = copy.deepcopy(module)
-    last = [one for one in _parts(made) if type(one).__name__ == "Linear"][-1]
+    last = [part for part in _parts(made) if type(part).__name__ == "Linear"][-1]
     more = {"dtype": last.weight.dtype, "device": last.weight.device}
     with torch.no_grad():
         last.weight.copy_(torch.tensor(layer.weights, **more))

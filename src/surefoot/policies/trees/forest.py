@@ -164,10 +164,10 @@ def _order(joined: _Joined) -> Integers:
             raise ValueError(f"a tree has more than {MAX_LEVELS:,} levels")
         positions = reached + np.arange(len(layer))
         if (mark[layer] != -1).any():
-            raise ValueError("the nodes are no trees: one is shared or cyclic")
+            raise ValueError("the nodes do not form trees: one is shared or cyclic")
         mark[layer] = positions
         if (mark[layer] != positions).any():
-            raise ValueError("the nodes are no trees: one is shared")
+            raise ValueError("the nodes do not form trees: one is shared")
         levels.append(layer)
         reached += len(layer)
         inner = layer[~joined.leaf[layer]]
@@ -337,10 +337,10 @@ def _cut_out(model: Trees, begin: int, end: int) -> Tree:
     )
 
 
-def same_trees(one: Trees, other: Trees) -> bool:
+def same_trees(first: Trees, other: Trees) -> bool:
     """Return whether two ensembles are the same in every number."""
     return all(
-        np.array_equal(getattr(one, field.name), getattr(other, field.name))
+        np.array_equal(getattr(first, field.name), getattr(other, field.name))
         for field in fields(Trees)
     )
 

@@ -10,6 +10,7 @@ Of a model that stopped early LightGBM itself saves the trees up to the best ite
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,8 +20,9 @@ import numpy as np
 
 from surefoot.errors import InputError, printable, quoted
 from surefoot.files import file_bytes
+from surefoot.policies.format import Format, Looks
 from surefoot.policies.loaded import Loaded
-from surefoot.policies.models import Trees
+from surefoot.policies.models import Model, Trees
 from surefoot.policies.trees.forest import ZERO, Tree, assemble, at_most
 from surefoot.policies.trees.reading import (
     MAX_INPUTS,
@@ -110,7 +112,7 @@ def _blocks(text: str) -> tuple[Fields, list[Fields]]:
     """Return the fields of the header and of each tree; what comes behind the trees is left out."""
     lines = iter(text.splitlines())
     if next(lines, "").strip() != "tree":
-        raise bad("this is no model of LightGBM: its first line is not 'tree'")
+        raise bad("this is not a model of LightGBM: its first line is not 'tree'")
     header: Fields = {}
     blocks: list[Fields] = []
     current = header
@@ -156,7 +158,7 @@ def _reals(fields: Fields, name: str, place: str, count: int) -> Reals:
     try:
         return np.array([float(word) for word in words], dtype=np.float64)
     except ValueError:
-        raise bad("one of these is no number", f"{place}/{name}") from None
+        raise bad("one of these is not a number", f"{place}/{name}") from None
 
 
 def _integers(fields: Fields, name: str, place: str, count: int) -> Integers:
@@ -164,7 +166,7 @@ def _integers(fields: Fields, name: str, place: str, count: int) -> Integers:
     try:
         return np.array([int(word) for word in words], dtype=np.int64)
     except (ValueError, OverflowError):
-        raise bad("one of these is no whole number", f"{place}/{name}") from None
+        raise bad("one of these is not a whole number", f"{place}/{name}") from None
 
 
 def _words(fields: Fields, name: str, place: str, count: int) -> list[str]:
@@ -242,3 +244,21 @@ def _below(thresholds: Reals, kinds: Integers) -> Reals:
 
 def _categories() -> Exception:
     return unsupported("splits by category in LightGBM models", hint="train with numbers only")
+
+
+def _write_like(model: Model, source: Path) -> bytes:
+    from surefoot.policies.like import trees_as_counted
+    from surefoot.policies.trees import lightgbm_writing
+
+    text = file_bytes(source).decode("utf-8-sig")
+    return lightgbm_writing.to_text(text, trees_as_counted(model)).encode()
+
+
+FORMAT = Format(
+    "lightgbm",
+    read,
+    (".txt", ".lgb"),
+    looks=Looks(begins=re.compile(rb"tree\r?\n"), words="a text file of LightGBM", suffix=".txt"),
+    is_whole=True,
+    write_like=_write_like,
+)

@@ -74,7 +74,7 @@ def _block(tree: Tree, number: int) -> str:
     numbers = np.where(tree.leaf, inner_before - places - 1, inner_before)
     nothing = np.zeros(int(inner.sum()), dtype=np.int64)
     no_leaves = np.zeros(len(places) - len(nothing), dtype=np.int64)
-    columns: dict[str, Any] = {
+    columns: dict[str, object] = {
         "split_feature": tree.features[inner],
         "split_gain": nothing,
         "threshold": np.nextafter(tree.thresholds[inner], -np.inf),

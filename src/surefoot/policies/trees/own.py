@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from surefoot.errors import InputError, nearest_hint, quoted, shown
-from surefoot.files import read_json
+from surefoot.files import read_json, write_files
 from surefoot.policies.interface import KEY as INTERFACE_KEY
 from surefoot.policies.interface import Interface, InterfaceFile, interface_from
 from surefoot.policies.loaded import Loaded
@@ -52,9 +52,9 @@ def read(path: str | Path) -> Loaded:
     with errors_in(path):
         content = read_json(path)
         trees = trees_of(content)
-        found = _interface_of(content, path)
-    interface = found.interface
-    return Loaded(trees, interface if interface != Interface() else None, found.unfiltered)
+        stored = _interface_of(content, path)
+    interface = stored.interface
+    return Loaded(trees, interface if interface != Interface() else None, stored.unfiltered)
 
 
 def write(
@@ -66,34 +66,30 @@ def write(
 ) -> None:
     """Write the ensemble, and its interface, to a file that ``read`` reads."""
     text = to_text(trees, interface, unfiltered=unfiltered)
-    try:
-        Path(path).write_text(text, encoding="utf-8")
-    except OSError as error:
-        message = f"the file cannot be written: {error.strerror}"
-        raise InputError("file-not-written", message, file=str(path)) from None
+    write_files({Path(path): text.encode()})
 
 
 def to_text(
     trees: Trees, interface: Interface | None = None, *, unfiltered: bool | None = None
 ) -> str:
     """Return the text of a file with the ensemble and its interface."""
-    said = (interface or Interface()).to_dict()
-    said.pop(INTERFACE_KEY)
+    members = (interface or Interface()).to_dict()
+    members.pop(INTERFACE_KEY)
     if unfiltered is not None:
-        said["unfiltered"] = unfiltered
-    content = {KEY: VERSION, **said, **{name: _plain(trees, name) for name in FIELDS}}
+        members["unfiltered"] = unfiltered
+    content = {KEY: VERSION, **members, **{name: _plain(trees, name) for name in FIELDS}}
     lines = [f" {json.dumps(key)}: {_text(value)}" for key, value in content.items()]
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
-def _plain(trees: Trees, name: str) -> Any:
+def _plain(trees: Trees, name: str) -> object:
     value = getattr(trees, name)
     if name == "thresholds":  # those of leaves mean nothing
         value = np.where(trees.features == -1, 0.0, value)
     return value.tolist() if isinstance(value, np.ndarray) else value
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     return json.dumps(value, allow_nan=False)
 
 
@@ -106,7 +102,7 @@ def trees_of(content: Any) -> Trees:
     """
     version = part(content, KEY)
     if version is True or version != VERSION:
-        raise bad(f"{shown(version)} is no version of this format that is known", f"/{KEY}")
+        raise bad(f"{shown(version)} is not a version of this format that is known", f"/{KEY}")
     for key in content:
         if key not in (KEY, *INTERFACE, *FIELDS):
             raise InputError(
@@ -130,25 +126,25 @@ def trees_of(content: Any) -> Trees:
     return trees
 
 
-def _int32(content: Any, name: str) -> Any:
-    found = integers(part(content, name), f"/{name}")
-    if (abs(found) > MAX_NUMBER).any():
+def _int32(content: object, name: str) -> Any:
+    numbers = integers(part(content, name), f"/{name}")
+    if (abs(numbers) > MAX_NUMBER).any():
         raise bad("a number is too large", f"/{name}")
-    return found.astype(np.int32)
+    return numbers.astype(np.int32)
 
 
-def _precision(content: Any, name: str) -> Any:
-    found = part(content, name)
-    if found not in PRECISIONS:
-        raise bad(f"{shown(found)} is not float32 or float64", f"/{name}")
-    return found
+def _precision(content: object, name: str) -> Any:
+    precision = part(content, name)
+    if precision not in PRECISIONS:
+        raise bad(f"{shown(precision)} is not float32 or float64", f"/{name}")
+    return precision
 
 
 def _flag(content: Any, name: str) -> bool:
-    found = content.get(name, False)
-    if not isinstance(found, bool):
-        raise bad(f"{shown(found)} is not true or false", f"/{name}")
-    return found
+    flag = content.get(name, False)
+    if not isinstance(flag, bool):
+        raise bad(f"{shown(flag)} is not true or false", f"/{name}")
+    return flag
 
 
 def _check_levels(trees: Trees) -> None:
@@ -172,5 +168,5 @@ def _check_levels(trees: Trees) -> None:
 
 
 def _interface_of(content: Any, path: Path) -> InterfaceFile:
-    said = {key: content[key] for key in INTERFACE if key in content}
-    return interface_from({INTERFACE_KEY: 1, **said}, file=str(path))
+    members = {key: content[key] for key in INTERFACE if key in content}
+    return interface_from({INTERFACE_KEY: 1, **members}, file=str(path))

@@ -36,7 +36,7 @@ def errors_in(path: Path, code: str = "bad-trees") -> Iterator[None]:
 
 
 def bad(message: str, place: str | None = None) -> InputError:
-    """Return the error of a file that is no tree ensemble, or a damaged one."""
+    """Return the error of a file that is not a tree ensemble, or a damaged one."""
     return InputError("bad-trees", message, place=place)
 
 
@@ -45,7 +45,7 @@ def unsupported(what: str, *, hint: str | None = None) -> Unsupported:
     return Unsupported("trees-unsupported", f"{what} are not supported", hint=hint)
 
 
-def part(content: Any, *keys: str, place: str = "") -> Any:
+def part(content: object, *keys: str, place: str = "") -> Any:
     """Return what stands under the keys, one inside the other. Raises InputError if nothing."""
     for key in keys:
         if not isinstance(content, dict) or key not in content:
@@ -55,26 +55,26 @@ def part(content: Any, *keys: str, place: str = "") -> Any:
     return content
 
 
-def listed(value: Any, place: str) -> list[Any]:
+def listed(value: object, place: str) -> list[object]:
     """Return the value, which must be a list."""
     if isinstance(value, np.ndarray):
         return list(value.tolist())
     if not isinstance(value, list):
-        raise bad(f"{shown(value)} is no list", place)
+        raise bad(f"{shown(value)} is not a list", place)
     return value
 
 
-def whole(value: Any, place: str, *, least: int = 0, most: int) -> int:
+def whole(value: object, place: str, *, least: int = 0, most: int) -> int:
     """Return a whole number of a range, given as such or as decimal text."""
     if isinstance(value, str) and value.isascii() and len(value) <= MAX_DIGITS:
         digits = value.removeprefix("-")
         value = int(value) if digits.isdigit() else value
     if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-        raise bad(f"{shown(value)} is no whole number from {least:,} to {most:,}", place)
+        raise bad(f"{shown(value)} is not a whole number from {least:,} to {most:,}", place)
     return value
 
 
-def reals(value: Any, place: str, *, count: int | None = None) -> Reals:
+def reals(value: object, place: str, *, count: int | None = None) -> Reals:
     """Return a list of finite numbers as an array; ``count`` is how many there must be."""
     array = _array(value, place, (int, float), "iuf", count).astype(np.float64)
     if not np.isfinite(array).all():
@@ -82,25 +82,25 @@ def reals(value: Any, place: str, *, count: int | None = None) -> Reals:
     return array
 
 
-def integers(value: Any, place: str, *, count: int | None = None) -> Integers:
+def integers(value: object, place: str, *, count: int | None = None) -> Integers:
     """Return a list of whole numbers as an array; ``count`` is how many there must be."""
     return _array(value, place, (int,), "iu", count).astype(np.int64)
 
 
 def _array(
-    value: Any, place: str, types: tuple[type, ...], kinds: str, count: int | None
+    value: object, place: str, types: tuple[type, ...], kinds: str, count: int | None
 ) -> npt.NDArray[Any]:
     array = value if isinstance(value, np.ndarray) else _as_array(value, place, types)
     if array.dtype.kind not in kinds and len(array):
-        raise bad("this is no list of numbers of the right kind", place)
+        raise bad("this is not a list of numbers of the right kind", place)
     if count is not None and len(array) != count:
         raise bad(f"there are {len(array):,} numbers where {count:,} belong", place)
     return array if len(array) else np.zeros(0, dtype=np.int64)
 
 
-def _as_array(value: Any, place: str, types: tuple[type, ...]) -> npt.NDArray[Any]:
+def _as_array(value: object, place: str, types: tuple[type, ...]) -> npt.NDArray[Any]:
     if not isinstance(value, list) or not set(map(type, value)) <= set(types):
-        raise bad("this is no list of numbers of the right kind", place)
+        raise bad("this is not a list of numbers of the right kind", place)
     try:
         return np.array(value, dtype=np.float64 if float in types else np.int64)
     except OverflowError:

@@ -53,7 +53,7 @@ def trees_of(estimator: Any) -> Loaded:
     return Loaded(model, named if named is not None and named.outputs else None)
 
 
-def kind_of(estimator: Any) -> str:
+def kind_of(estimator: object) -> str:
     """Return the name of the class of scikit-learn that an estimator is of."""
     for each in type(estimator).__mro__:
         if each.__module__.startswith("sklearn.") and each.__name__ in SUPPORTED:
@@ -65,7 +65,7 @@ def kind_of(estimator: Any) -> str:
     )
 
 
-def _model(estimator: Any, kind: str) -> Model:
+def _model(estimator: object, kind: str) -> Model:
     if kind in NETWORKS:
         return _network(estimator)
     trees = parts_of(estimator)

@@ -26,7 +26,7 @@ from surefoot.policies.trees.scikit_learn import (
 LEAF, UNDEFINED = -1, -2
 
 
-def with_trees(estimator: Any, model: Trees) -> Any:
+def with_trees(estimator: Any, model: Trees) -> object:
     """Return a copy of an estimator with the trees of a model.
 
     Raises ValueError if that cannot be: the copy would not be read as the very same trees.
@@ -61,7 +61,7 @@ def _append(estimator: Any, trees: list[Tree]) -> None:
     estimator.n_estimators = len(estimator.estimators_)
 
 
-def _member(like: Any, tree: Tree) -> Any:
+def _member(like: Any, tree: Tree) -> object:
     """Return a decision tree of scikit-learn that is like another but for its nodes."""
     made = copy.deepcopy(like)
     kind, arguments, state = like.tree_.__reduce__()
@@ -89,7 +89,7 @@ def _depth(tree: Tree) -> int:
     return depth
 
 
-def with_network(estimator: Any, model: Network) -> Any:
+def with_network(estimator: Any, model: Network) -> object:
     """Return a copy of an MLPClassifier with the last layer of a network.
 
     Of two classes it has one score, which is then the difference of the two.

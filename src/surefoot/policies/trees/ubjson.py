@@ -28,13 +28,13 @@ _FORMATS = {b"i": ">b", b"U": ">B", b"I": ">h", b"l": ">i", b"L": ">q", b"d": ">
 _WORDS = {b"Z": None, b"N": None, b"T": True, b"F": False}
 
 
-def read_ubjson(path: str | Path) -> Any:
+def read_ubjson(path: str | Path) -> object:
     """Return the content of a UBJSON file. Raises InputError for anything else."""
     with errors_in(Path(path)):
         return parse_ubjson(file_bytes(path))
 
 
-def parse_ubjson(data: bytes) -> Any:
+def parse_ubjson(data: bytes) -> object:
     """Return the value that the bytes are. Raises InputError if they are none, or more than one."""
     return _Reader(data).run()
 
@@ -55,7 +55,7 @@ class _Reader:
     items: int = 0
     stack: list[_Open] = field(default_factory=list)
 
-    def run(self) -> Any:
+    def run(self) -> object:
         done, value = self._value(self._byte())
         while not done or self.stack:
             if done:
@@ -65,7 +65,7 @@ class _Reader:
             self._fail("there is something after the end")
         return value
 
-    def _next(self) -> tuple[bool, Any]:
+    def _next(self) -> tuple[bool, object]:
         """Read on in the innermost container; return whether a value is complete, and it."""
         top = self.stack[-1]
         if top.left == 0:
@@ -83,14 +83,14 @@ class _Reader:
                 self._fail(f"key {quoted(top.key)} occurs twice")
         return self._value(self._byte())
 
-    def _put(self, value: Any) -> None:
+    def _put(self, value: object) -> None:
         top = self.stack[-1]
         if type(top.value) is dict:
             top.value[top.key] = value
         else:
             top.value.append(value)
 
-    def _value(self, mark: bytes) -> tuple[bool, Any]:
+    def _value(self, mark: bytes) -> tuple[bool, object]:
         self.items += 1
         if self.items > MAX_ITEMS:
             self._fail(f"there are more than {MAX_ITEMS:,} values")
@@ -104,9 +104,9 @@ class _Reader:
             return True, self._taken(1).decode("latin-1")
         if mark in (b"[", b"{"):
             return self._opened(mark)
-        self._fail(f"{quoted(mark.decode('latin-1'))} begins no value")
+        self._fail(f"{quoted(mark.decode('latin-1'))} does not begin a value")
 
-    def _opened(self, mark: bytes) -> tuple[bool, Any]:
+    def _opened(self, mark: bytes) -> tuple[bool, object]:
         if len(self.stack) >= MAX_DEPTH:
             self._fail(f"nested more than {MAX_DEPTH} deep")
         kind = None
@@ -122,11 +122,11 @@ class _Reader:
         if kind is not None:
             return True, self._typed(kind, count or 0)
         if count is not None and count > len(self.data) - self.position:
-            self._fail(f"{count:,} items are claimed, the file has not that many bytes left")
+            self._fail(f"{count:,} items are claimed, the file does not have that many bytes left")
         self.stack.append(_Open([] if mark == b"[" else {}, count))
         return False, None
 
-    def _typed(self, kind: bytes, count: int) -> Any:
+    def _typed(self, kind: bytes, count: int) -> object:
         dtype = np.dtype(_NUMBERS[kind])
         taken = self._taken(count * dtype.itemsize)
         return np.frombuffer(taken, dtype=dtype).astype(dtype.newbyteorder("="))
@@ -139,7 +139,7 @@ class _Reader:
     def _length(self) -> int:
         mark = self._byte()
         if mark not in _INTEGERS:
-            self._fail("a length is no whole number")
+            self._fail("a length is not a whole number")
         length = int(self._number(mark))
         if length < 0:
             self._fail("a length is negative")
@@ -175,7 +175,7 @@ _SIGNED = {b"i": 7, b"I": 15, b"l": 31, b"L": 63}  # bits besides the sign
 _MARKS = {np.dtype(form).newbyteorder("="): mark for mark, form in _NUMBERS.items()}
 
 
-def to_ubjson(content: Any) -> bytes:
+def to_ubjson(content: object) -> bytes:
     """Return content as XGBoost reads it: arrays of NumPy as typed ones.
 
     Raises ValueError for what UBJSON of XGBoost has no form for.
@@ -203,7 +203,7 @@ class _Raw(bytes):
     """Bytes that are written as they are."""
 
 
-def _single(value: Any) -> bytes:
+def _single(value: object) -> bytes:
     if isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype in _MARKS:
         mark = _MARKS[value.dtype]
         return b"[$" + mark + b"#" + _count(len(value)) + value.astype(_NUMBERS[mark]).tobytes()

@@ -15,6 +15,7 @@ import numpy as np
 
 from surefoot.errors import shown
 from surefoot.files import read_json
+from surefoot.policies.format import JSON, Format
 from surefoot.policies.loaded import Loaded
 from surefoot.policies.models import Trees
 from surefoot.policies.trees.forest import Tree, assemble
@@ -38,7 +39,7 @@ def read(path: str | Path) -> Loaded:
         return Loaded(_trees_of(read_json(path)), at_least=True)
 
 
-def _trees_of(content: Any) -> Trees:
+def _trees_of(content: object) -> Trees:
     base = reals(part(content, "base_scores"), "/base_scores")
     if not 1 <= len(base) <= MAX_OUTPUTS:
         raise bad(f"there are {len(base):,} base scores", "/base_scores")
@@ -66,7 +67,7 @@ def _trees(trees: list[Any], num_outputs: int) -> Iterator[Tree]:
         yield _tree(part(tree, "structure", place=place), f"{place}/structure", num_outputs)
 
 
-def _tree(structure: Any, place: str, num_outputs: int) -> Tree:
+def _tree(structure: object, place: str, num_outputs: int) -> Tree:
     """Return a tree of nested objects; its nodes are numbered level by level."""
     nodes, rows, features, thresholds, left, values = [structure], [], [], [], [], []
     count = 0
@@ -99,9 +100,12 @@ def _tree(structure: Any, place: str, num_outputs: int) -> Tree:
     )
 
 
-def _leaf(value: Any, place: str, num_outputs: int) -> Any:
+def _leaf(value: object, place: str, num_outputs: int) -> object:
     return reals(value if isinstance(value, list) else [value], place, count=num_outputs)
 
 
-def _reals_of(value: Any, place: str) -> Any:
+def _reals_of(value: object, place: str) -> Any:
     return reals([value], f"{place}/split_value")
+
+
+FORMAT = Format("veritas", read, (JSON,), members=frozenset({"trees", "base_scores"}))

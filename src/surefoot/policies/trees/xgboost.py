@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,8 +22,9 @@ import numpy as np
 
 from surefoot.errors import InputError, quoted, shown
 from surefoot.files import read_json
+from surefoot.policies.format import JSON, Format, Looks
 from surefoot.policies.loaded import Loaded
-from surefoot.policies.models import Trees
+from surefoot.policies.models import Model, Trees
 from surefoot.policies.trees.forest import Tree, assemble
 from surefoot.policies.trees.reading import (
     MAX_INPUTS,
@@ -55,7 +57,7 @@ def read(path: str | Path) -> Loaded:
         return Loaded(trees_of(read_ubjson(path) if is_binary else read_json(path)))
 
 
-def of(model: Any) -> Trees:
+def of(model: object) -> Trees:
     """Return the ensemble of a Booster, or of an estimator like XGBClassifier, in memory."""
     try:
         return trees_of(content_of(model))
@@ -63,7 +65,7 @@ def of(model: Any) -> Trees:
         raise InputError("bad-trees", str(error)) from None
 
 
-def content_of(model: Any) -> Any:
+def content_of(model: Any) -> object:
     """Return what the JSON of a Booster or estimator says, of its best iterations if it knows."""
     booster = model
     if hasattr(model, "get_booster"):
@@ -74,7 +76,7 @@ def content_of(model: Any) -> Any:
     return parse_ubjson(bytes(booster.save_raw("ubj")))
 
 
-def _check_missing(model: Any) -> None:
+def _check_missing(model: object) -> None:
     missing = getattr(model, "missing", None)
     if missing is not None and not math.isnan(missing):
         raise unsupported(f"models that take {shown(missing)} as a missing value")
@@ -93,7 +95,7 @@ class Parts:
     """which output is XGBoost's first"""
 
 
-def trees_of(content: Any) -> Trees:
+def trees_of(content: object) -> Trees:
     """Return the ensemble of a model, given as what its JSON says."""
     parts = parts_of(content)
     return assemble(
@@ -105,7 +107,7 @@ def trees_of(content: Any) -> Trees:
     )
 
 
-def parts_of(content: Any) -> Parts:
+def parts_of(content: object) -> Parts:
     """Return the parts of a model, given as what its JSON says."""
     learner = part(content, "learner")
     booster = part(learner, "gradient_booster", place="/learner")
@@ -118,7 +120,7 @@ def parts_of(content: Any) -> Parts:
     elif name == "gblinear":
         raise unsupported("linear models of XGBoost (gblinear)")
     else:
-        raise bad(f"{shown(name)} is no booster that is known", "/learner/gradient_booster/name")
+        raise bad(f"{shown(name)} is not a booster that is known", "/learner/gradient_booster/name")
     model = part(booster, "model", place="/learner/gradient_booster")
     num_inputs = _parameter(learner, "num_feature", least=1, most=MAX_INPUTS)
     base, first_output = _base(learner)
@@ -129,11 +131,11 @@ def parts_of(content: Any) -> Parts:
 # -- the base score --------------------------------------------------------------------------
 
 
-def _base(learner: Any) -> tuple[Reals, int]:
+def _base(learner: object) -> tuple[Reals, int]:
     """Return the base scores of all outputs, and which output is XGBoost's first."""
     objective = part(learner, "objective", "name", place="/learner")
     if not isinstance(objective, str):
-        raise bad(f"{shown(objective)} is no objective", "/learner/objective/name")
+        raise bad(f"{shown(objective)} is not an objective", "/learner/objective/name")
     classes = _parameter(learner, "num_class", most=MAX_OUTPUTS)
     targets = _parameter(learner, "num_target", most=MAX_OUTPUTS, default=1)
     if objective in MULTI_CLASS:
@@ -152,7 +154,7 @@ def _base(learner: Any) -> tuple[Reals, int]:
 
 
 def _parameter(
-    learner: Any, name: str, *, least: int = 0, most: int, default: int | None = None
+    learner: object, name: str, *, least: int = 0, most: int, default: int | None = None
 ) -> int:
     parameters = part(learner, "learner_model_param", place="/learner")
     place = "/learner/learner_model_param"
@@ -161,15 +163,15 @@ def _parameter(
     return whole(part(parameters, name, place=place), f"{place}/{name}", least=least, most=most)
 
 
-def _base_scores(learner: Any, count: int) -> Reals:
+def _base_scores(learner: object, count: int) -> Reals:
     """Return the base scores; before XGBoost 3 there is one for all outputs."""
     place = "/learner/learner_model_param/base_score"
     text = part(learner, "learner_model_param", "base_score", place="/learner")
     try:
-        found = [float(each) for each in text.removeprefix("[").removesuffix("]").split(",")]
+        numbers = [float(each) for each in text.removeprefix("[").removesuffix("]").split(",")]
     except (AttributeError, ValueError):
-        raise bad(f"{shown(text)} is no base score", place) from None
-    scores = _float32(np.array(found), place)
+        raise bad(f"{shown(text)} is not a base score", place) from None
+    scores = _float32(np.array(numbers), place)
     if len(scores) not in (1, count):
         raise bad(f"there are {len(scores):,} base scores for {count:,} outputs", place)
     return np.repeat(scores, count) if len(scores) == 1 else scores
@@ -178,11 +180,11 @@ def _base_scores(learner: Any, count: int) -> Reals:
 def _logit(probability: float) -> float:
     """Return the margin of a probability, in float32 as XGBoost computes it."""
     if not 0.0 < probability < 1.0:
-        raise bad("the base score of two classes is no probability between 0 and 1")
-    one = np.float32(1)
-    odds = one / np.float32(probability) - one
+        raise bad("the base score of two classes is not a probability between 0 and 1")
+    unit = np.float32(1)
+    odds = unit / np.float32(probability) - unit
     if odds <= 0:
-        raise bad("the base score of two classes is no probability between 0 and 1")
+        raise bad("the base score of two classes is not a probability between 0 and 1")
     return -_logf(float(odds))
 
 
@@ -203,7 +205,7 @@ def _logf(number: float) -> float:
 
 
 def _trees(
-    model: Any, num_outputs: int, first_output: int, weights: Reals | None
+    model: object, num_outputs: int, first_output: int, weights: Reals | None
 ) -> Iterator[Tree]:
     trees = listed(part(model, "trees", place=MODEL), f"{MODEL}/trees")
     count = len(trees)
@@ -219,7 +221,7 @@ def _trees(
 
 
 def _tree(
-    content: Any, place: str, output: int, num_outputs: int, weight: np.float32 | None
+    content: object, place: str, output: int, num_outputs: int, weight: np.float32 | None
 ) -> Tree:
     left = integers(part(content, "left_children", place=place), f"{place}/left_children")
     count = len(left)
@@ -270,7 +272,7 @@ def _check_numerical(content: Any, place: str) -> None:
         )
 
 
-def _leaf_size(content: Any, place: str) -> int:
+def _leaf_size(content: object, place: str) -> int:
     size = part(content, "tree_param", "size_leaf_vector", place=place)
     return whole(size, f"{place}/tree_param/size_leaf_vector", most=MAX_OUTPUTS)
 
@@ -284,10 +286,30 @@ def _vectors(content: Any, place: str) -> Reals:
     return _float32(reals(content["leaf_weights"], f"{place}/leaf_weights"), place)
 
 
-def _float32(numbers: Any, place: str) -> Reals:
+def _float32(numbers: object, place: str) -> Reals:
     """Return the numbers rounded to float32. Raises InputError if one has no finite value."""
     with np.errstate(over="ignore"):
         rounded = np.asarray(numbers).astype(np.float32).astype(np.float64)
     if not np.isfinite(rounded).all():
         raise bad("a number is infinite or not a number", place)
     return rounded
+
+
+def _write_like(model: Model, source: Path) -> bytes:
+    from surefoot.policies.like import trees_as_counted
+    from surefoot.policies.trees import xgboost_writing
+
+    suffix = source.suffix.lower()
+    content = read_ubjson(source) if suffix == ".ubj" else read_json(source)
+    return xgboost_writing.to_bytes(content, trees_as_counted(model), suffix)
+
+
+FORMAT = Format(
+    "xgboost",
+    read,
+    (".ubj", JSON),
+    members=frozenset({"learner"}),
+    looks=Looks(begins=re.compile(rb"\{[LilIU#$]"), words="UBJSON of XGBoost", suffix=".ubj"),
+    is_whole=True,
+    write_like=_write_like,
+)

@@ -28,7 +28,7 @@ BEST = ("best_iteration", "best_score", "best_ntree_limit")
 Arrays = dict[str, npt.NDArray[Any]]
 
 
-def to_bytes(content: Any, model: Trees, suffix: str) -> bytes:
+def to_bytes(content: object, model: Trees, suffix: str) -> bytes:
     """Return the file, by its suffix, of the content of an original with the trees of a model."""
     changed = with_trees(content, model)
     if suffix == ".ubj":
@@ -37,7 +37,7 @@ def to_bytes(content: Any, model: Trees, suffix: str) -> bytes:
     return json.dumps(changed, allow_nan=False, default=_plain, **compact).encode()
 
 
-def with_trees(content: Any, model: Trees) -> Any:
+def with_trees(content: Any, model: Trees) -> object:
     """Return the content of an original, as its JSON says it, with the trees of a model.
 
     Raises ValueError if that cannot be: the result would not be read as the very same trees.
@@ -104,14 +104,14 @@ def _append(parts: Parts, trees: list[Tree]) -> None:
         model["iteration_indptr"] = _extended(model["iteration_indptr"], list(ends))
 
 
-def _extended(given: Any, more: list[int]) -> Any:
+def _extended(given: Any, more: list[int]) -> object:
     """Return numbers with more behind them, in an array if they are in one."""
     if isinstance(given, np.ndarray):
         return np.append(given, np.array(more, dtype=given.dtype))
     return [*given, *more]
 
 
-def _content(tree: Tree, parts: Parts, number: int) -> dict[str, Any]:
+def _content(tree: Tree, parts: Parts, number: int) -> dict[str, object]:
     """Return a tree as XGBoost describes it."""
     count, is_vector = len(tree.leaf), tree.output == -1
     width = len(parts.base) if is_vector else 1
@@ -165,9 +165,9 @@ def _parents(tree: Tree, none: int) -> npt.NDArray[np.int32]:
     return parents
 
 
-def _plain(array: Any) -> list[Any]:
+def _plain(array: Any) -> list[object]:
     """Return an array as a list; float32 numbers as the shortest decimals that stand for them."""
     if array.dtype == np.float32:
         return [float(str(number)) for number in array]
-    found: list[Any] = array.tolist()
-    return found
+    values: list[object] = array.tolist()
+    return values

@@ -3,24 +3,33 @@
 What a model means is in docs/semantics.md. The modules, in the order in which they do their work:
 ``declarations`` (constants, variables), ``model`` (elements, scopes) with ``transients``, ``edges``
 (of one element), ``product`` (of the system), ``properties`` and ``conditions``.
-``reading`` and ``expressions`` serve all of them.
+``reading`` and ``expressions`` serve all of them. ``FRONT_END`` is what the rest of Surefoot knows.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 from surefoot.files import read_json
+from surefoot.tasks.compiled_task import CompiledTask
 from surefoot.tasks.description import Description
+from surefoot.tasks.front_end import CheckerOptions, FrontEnd
 from surefoot.tasks.jani.model import Model
+from surefoot.tasks.jani.options import JaniOptions
+from surefoot.tasks.jani.predicates import read_predicates
 from surefoot.tasks.jani.product import add_edges
 from surefoot.tasks.jani.properties import add_properties
 from surefoot.tasks.jani.reading import Place, in_file, json_object
-from surefoot.tasks.jani.writer import to_jani, write_jani
+from surefoot.tasks.jani.writer import json_text, to_jani, write_jani
+from surefoot.tasks.source import Source
+from surefoot.tasks.task import Task
 
-__all__ = ["load_jani", "to_jani", "write_jani"]
+__all__ = ["FRONT_END", "load_jani", "to_jani", "write_jani"]
 
 
 def load_jani(
@@ -56,3 +65,58 @@ def load_jani(
             fail=fail,
         )
     return model.description
+
+
+# -- the front end -------------------------------------------------------------------------------
+
+
+def _load(file: str, options: JaniOptions) -> Description:
+    options.check()
+    return load_jani(file, **{name: getattr(options, name) for name in options.names()})
+
+
+def _settled(task: Task, options: JaniOptions) -> JaniOptions:
+    """Return the options with constants of the types that the model gives them."""
+    assert isinstance(task, CompiledTask)
+    used = {name: task.description.constants[name] for name in options.constants}
+    return replace(options, constants=used)
+
+
+def _text(description: Description) -> Iterable[str]:
+    yield from json_text(to_jani(description))
+    yield "\n"
+
+
+def _old_sha256(description: Description) -> str:
+    """Return the SHA-256 of the file without what versions before 0.2 did not write."""
+    digest = hashlib.sha256()
+    for piece in json_text(to_jani(description, with_weights=False)):
+        digest.update(piece.encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()
+
+
+def _checker_files(source: Source) -> tuple[Path, CheckerOptions]:
+    options = source.options
+    assert isinstance(options, JaniOptions)
+    return Path(source.directory, source.rest), CheckerOptions(
+        properties=source.path(options.properties),
+        property_name=options.property_name,
+        start=source.path(options.start),
+        goal=source.path(options.goal),
+        fail=source.path(options.fail),
+        constants=cast("Mapping[str, bool | int | float]", options.constants),
+        int_range=options.int_range,
+    )
+
+
+FRONT_END = FrontEnd(
+    "jani",
+    _load,
+    JaniOptions,
+    about="JANI files",
+    settled=_settled,
+    text=_text,
+    predicates=read_predicates,
+    checker_files=_checker_files,
+    old_sha256=_old_sha256,
+)

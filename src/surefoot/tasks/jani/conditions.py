@@ -55,8 +55,8 @@ class Part:
     @property
     def op(self) -> str | None:
         """The operator of an object, None for other things."""
-        found = self.node.get("op") if isinstance(self.node, dict) else None
-        return found if isinstance(found, str) else None
+        op = self.node.get("op") if isinstance(self.node, dict) else None
+        return op if isinstance(op, str) else None
 
 
 def whole_file(path: str | Path) -> Part:
@@ -111,8 +111,8 @@ def _labelled(part: Part, seen: set[str]) -> Part:
             json_object(item, place / i, required=("name", "element"))
             known[json_string(item["name"], place / i / "name")] = item["element"], place / i
         named(name, known, "unknown-label", "label", at)
-    found, below = known[name]
-    return Part(found, part.file, below / "element", part.labels)
+    label, below = known[name]
+    return Part(label, part.file, below / "element", part.labels)
 
 
 def property_scope(model: Model) -> Scope:
@@ -169,15 +169,15 @@ class Conditions:
         return [c for e in self.model.elements if e not in listed for c in initial_locations(e)]
 
     def _locations(self, node: dict[str, Json], place: Place) -> dict[Element, int]:
-        found: dict[Element, int] = {}
+        locations: dict[Element, int] = {}
         for item, at in json_items(node, "locations", place):
             json_object(item, at, required=("location",))
             element = self._element(item, at)
-            if element in found:
+            if element in locations:
                 message = f"element {quoted(element.name)} has two locations"
                 refuse("duplicate-name", message, at)
-            found[element] = element.position(item["location"], at / "location")
-        return found
+            locations[element] = element.position(item["location"], at / "location")
+        return locations
 
     def _element(self, item: dict[str, Json], place: Place) -> Element:
         elements = self.model.elements
@@ -215,7 +215,7 @@ class Conditions:
     def _read_entries(self, entries: list[Json], place: Place) -> Iterator[dict[str, Value | None]]:
         """Yield the states: plain ones the fast way, the rest (and all errors) the careful one."""
         initial = self.model.initial_values()
-        table: dict[Any, tuple[type, Any, Any]] = self._plain_values()
+        table: dict[object, tuple[type, Any, Any]] = self._plain_values()
         for i, entry in enumerate(entries):
             given: Any = {}
             try:
@@ -233,9 +233,9 @@ class Conditions:
                 given = self._careful(entry, place / i)
             yield initial | given
 
-    def _plain_values(self) -> dict[Any, tuple[type, Any, Any]]:
+    def _plain_values(self) -> dict[object, tuple[type, object, object]]:
         kinds: dict[str, type] = {"bool": bool, "int": int, "real": float}
-        table: dict[Any, tuple[type, Any, Any]] = {}
+        table: dict[object, tuple[type, object, object]] = {}
         for name, meaning in self.scope.names.items():
             if isinstance(meaning, Expr) and meaning.op == "variable" and meaning.value == name:
                 v = self.model.description.variables[name]
@@ -272,10 +272,10 @@ class Conditions:
         values = [made] if isinstance(made, Expr) else cells_of(made)
         if len(targets) != len(values):
             refuse("type-mismatch", f"the array has length {len(targets)}, not {len(values)}", at)
-        for one, expr in zip(targets, values, strict=True):
-            if one.op != "variable" or isinstance(target, Array) != (target is not one):
+        for part, expr in zip(targets, values, strict=True):
+            if part.op != "variable" or isinstance(target, Array) != (target is not part):
                 refuse("bad-target", "only variables of the state can be given", place / "var")
-            v = self.model.description.lookup(one.value, str(place / "var"))
+            v = self.model.description.lookup(part.value, str(place / "var"))
             yield v, value_of(as_type(expr, v.type, at), at)
 
     def _filled(

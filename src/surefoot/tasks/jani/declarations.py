@@ -157,7 +157,7 @@ def _no_type(node: Json, place: Place) -> None:
         unsupported("jani-type", "datatypes are not supported", place)
     if kind == "array":
         unsupported("jani-type", "nested arrays are not supported", place)
-    refuse("jani-unknown-type", "this is no type", place, "types are bool, int, real")
+    refuse("jani-unknown-type", "this is not a type", place, "types are bool, int, real")
 
 
 def read_type(converter: Converter, scope: Scope, node: Json, place: Place) -> DeclaredType:

@@ -34,6 +34,8 @@ class Destination:
     assignments: tuple[Assignment, ...]
     move: tuple[Expr, Expr] | None
     """the location variable and the new location; None if the location stays"""
+    weight: float = 1.0
+    """the probability if that is constant"""
 
 
 @dataclass(frozen=True)
@@ -102,22 +104,23 @@ class _Edge:
         move = None
         if target != self.source and self.element.location is not None:
             move = (self.element.location, constant(target))
-        is_possible, probability = self._probability(node, place / "probability")
-        return Destination(probability, tuple(assignments), move) if is_possible else None
+        weight, probability = self._probability(node, place / "probability")
+        return Destination(probability, tuple(assignments), move, weight) if weight > 0 else None
 
-    def _probability(self, node: dict[str, Json], place: Place) -> tuple[bool, Expr | None]:
+    def _probability(self, node: dict[str, Json], place: Place) -> tuple[float, Expr | None]:
+        """Return the constant factor of a probability and the factor that reads variables."""
         if "probability" not in node:
-            return True, None
+            return 1.0, None
         wrapped = node["probability"]
         json_object(wrapped, place, required=("exp",), optional=(), warn=self.model.warn)
         at = place / "exp"
         made = self.model.converter.number(wrapped["exp"], self.element.state, at)
         value = _constant_or_none(made)
         if value is None:
-            return True, made if made.type == "real" else make("mul", made, 1.0)
+            return 1.0, made if made.type == "real" else make("mul", made, 1.0)
         if value < 0:
             refuse("negative-probability", f"a probability of {value} is negative", at)
-        return value > 0, None
+        return float(value), None
 
     # -- assignments -----------------------------------------------------------------------------
 

@@ -45,7 +45,7 @@ _HARMLESS = frozenset(
 
 @dataclass(frozen=True)
 class Cells:
-    """The elements of an array that is no variable."""
+    """The elements of an array that is not a variable."""
 
     type: Type
     items: tuple[Expr, ...]
@@ -141,7 +141,7 @@ class Converter:
     """arrays of the state: accesses that are surely out of bounds are written over one of these"""
 
     def scalar(self, node: Json, scope: Scope, place: Place) -> Expr:
-        """Return the expression of a node that is no array."""
+        """Return the expression of a node that is not an array."""
         return _scalar(self.convert(node, scope, place), place)
 
     def condition(self, node: Json, scope: Scope, place: Place) -> Expr:
@@ -204,7 +204,7 @@ class Converter:
             except InputError as error:
                 error.at(place=str(place))
                 raise
-        refuse("jani-wrong-type", "this is no expression", place)
+        refuse("jani-wrong-type", "this is not an expression", place)
 
     def spend(self, count: int, place: Place) -> None:
         """Count nodes that an expansion makes."""
@@ -241,8 +241,8 @@ class Converter:
         entry.in_progress = True
         made = _scalar((yield entry.node, root, entry.place), entry.place)
         value = value_of(as_type(made, entry.type, entry.place), entry.place)
-        found = root.names[entry.name] = constant(value)
-        return found
+        expr = root.names[entry.name] = constant(value)
+        return expr
 
     def _ite(self, node: dict[str, Json], scope: Scope, place: Place) -> Steps:
         json_object(node, place, required=("if", "then", "else"))
@@ -352,7 +352,7 @@ def _without_operator(node: dict[str, Json], place: Place) -> Steps:
         unsupported("jani-operator", "distributions are not supported", place)
     if "op" in node:
         refuse("jani-wrong-type", "an operator is a string", place / "op")
-    refuse("jani-missing-key", 'this is no expression: key "op" is missing', place)
+    refuse("jani-missing-key", 'this is not an expression: key "op" is missing', place)
 
 
 def _done(meaning: Meaning) -> Steps:

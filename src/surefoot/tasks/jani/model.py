@@ -101,8 +101,8 @@ class Model:
         """Read everything but edges and properties."""
         self._check_head()
         self._read_actions()
-        found = read_constants(self.converter, self.node, given, self.warn)
-        self.constants, values = found
+        constants = read_constants(self.converter, self.node, given, self.warn)
+        self.constants, values = constants
         self.description.constants.update(values)
         self.elements = _read_elements(self)
         _Variables(self).read()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -147,4 +148,5 @@ def _outcome(destinations: Sequence[Destination]) -> Outcome:
             variable, location = each.move
             assignments.append(Assignment(variable, location, index=last))
     probabilities = (d.probability for d in destinations if d.probability is not None)
-    return Outcome(tuple(assignments), tuple(probabilities))
+    weight = math.prod(each.weight for each in destinations)
+    return Outcome(tuple(assignments), tuple(probabilities), weight)

@@ -80,10 +80,10 @@ def _choose(model: Model, properties: FilePath | None, name: str | None) -> _Pro
     labels = (model.node.get("labels", []), Place() / "labels")
     own = Part(model.node, file, Place(), labels)
     sources = [own] if properties is None else [_collection(whole_file(properties)), own]
-    found = [list(_properties_of(source)) for source in sources]
+    listed = [list(_properties_of(source)) for source in sources]
     if name is not None:
-        return _by_name([each for some in found for each in some], name, sources[0].file)
-    for some in found:
+        return _by_name([each for some in listed for each in some], name, sources[0].file)
+    for some in listed:
         saying = [each for each in some if each.says_something]
         if len(saying) > 1:
             others = ", ".join(quoted(each.name) for each in saying[1:6])
@@ -113,11 +113,11 @@ def _properties_of(source: Part) -> Iterator[_Property]:
                 yield _Property(name, Part(node, source.file, place / "expression", source.labels))
 
 
-def _by_name(found: list[_Property], name: str, file: str) -> _Property:
-    for each in found:
+def _by_name(properties: list[_Property], name: str, file: str) -> _Property:
+    for each in properties:
         if each.name == name:
             return each
-    hint = nearest_hint(name, [each.name for each in found])
+    hint = nearest_hint(name, [each.name for each in properties])
     message = f"there is no PA property {quoted(name)}"
     raise InputError("unknown-property", message, file=file, place="/properties", hint=hint)
 
@@ -139,13 +139,13 @@ def _from_file(path: FilePath, key: str) -> Part:
     part = resolved(whole_file(path))
     if isinstance(part.node, dict) and "op" not in part.node and "properties" in part.node:
         chosen = next((p for p in _properties_of(part) if key in p.part.node), None)
-        found = _find(None, chosen, key)
-        if found is None:
+        property_ = _find(None, chosen, key)
+        if property_ is None:
             raise InputError(
                 "no-property", f"no PA property here has {quoted(key)}",
                 file=part.file, place="/properties",
             )  # fmt: skip
-        return found
+        return property_
     if part.op == "objective" and key == "objective":
         return _goal_of(part)
     return part

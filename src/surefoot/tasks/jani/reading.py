@@ -82,28 +82,28 @@ def _typed(value: Json, wanted: type, place: Place) -> Json:
 
 def json_list(value: Json, place: Place) -> list[Json]:
     """Return the value if it is an array."""
-    found: list[Json] = _typed(value, list, place)
-    return found
+    content: list[Json] = _typed(value, list, place)
+    return content
 
 
 def json_string(value: Json, place: Place) -> str:
     """Return the value if it is a string."""
-    found: str = _typed(value, str, place)
-    return found
+    content: str = _typed(value, str, place)
+    return content
 
 
 def json_int(value: Json, place: Place) -> int:
     """Return the value if it is an integer of at most 64 bits."""
-    found: int = _typed(value, int, place)
-    if not -(2**63) <= found < 2**63:
+    number: int = _typed(value, int, place)
+    if not -(2**63) <= number < 2**63:
         refuse("number-too-large", "integer does not fit 64 bits", place)
-    return found
+    return number
 
 
 def json_bool(value: Json, place: Place) -> bool:
     """Return the value if it is a Boolean."""
-    found: bool = _typed(value, bool, place)
-    return found
+    content: bool = _typed(value, bool, place)
+    return content
 
 
 def json_object(
@@ -115,16 +115,16 @@ def json_object(
     warn: Warn | None = None,
 ) -> dict[str, Json]:
     """Return the value if it is an object with the required keys; warn of keys nobody knows."""
-    found: dict[str, Json] = _typed(value, dict, place)
+    content: dict[str, Json] = _typed(value, dict, place)
     for key in required:
-        if key not in found:
+        if key not in content:
             refuse("jani-missing-key", f"key {quoted(key)} is missing", place)
     if optional is not None and warn is not None:
         known = {*required, *optional, "comment"}
-        for key in found:
+        for key in content:
             if key not in known:
                 warn(f"unknown key {quoted(key)} is ignored", place / key)
-    return found
+    return content
 
 
 def json_items(value: dict[str, Json], key: str, place: Place) -> Iterator[tuple[Json, Place]]:

@@ -81,14 +81,14 @@ def _value(
     if isinstance(transient.meaning, Array) == isinstance(made, Expr):
         refuse("type-mismatch", "an array can only have arrays as values", at)
     if isinstance(made, Expr):
-        return _checked(model, as_type(made, type, at), transient)
+        return _within_range(model, as_type(made, type, at), transient)
     if len(made) != len(cells_of(transient.initial)):  # type: ignore[arg-type]
         refuse("type-mismatch", "an array can only have arrays of its length as values", at)
-    items = [_checked(model, as_type(item, type, at), transient) for item in cells_of(made)]
+    items = [_within_range(model, as_type(item, type, at), transient) for item in cells_of(made)]
     return Cells(type, tuple(items))
 
 
-def _checked(model: Model, value: Expr, transient: Transient) -> Expr:
+def _within_range(model: Model, value: Expr, transient: Transient) -> Expr:
     """Return the value such that it raises an error where it leaves the variable's range."""
     lower, upper = transient.lower, transient.upper
     if value.type == "bool" or (lower == -REAL_LIMIT and upper == REAL_LIMIT):

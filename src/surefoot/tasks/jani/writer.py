@@ -7,13 +7,14 @@ loader gives them their names back.
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from surefoot.errors import Unsupported
-from surefoot.files import MAX_BYTES
+from surefoot.files import write_pieces
 from surefoot.tasks.description import (
     REAL_LIMIT,
     Assignment,
@@ -35,21 +36,17 @@ _SYMBOLS = {
 }  # fmt: skip
 
 
-def to_jani(description: Description) -> dict[str, Json]:
-    """Return the JANI model of a description. Shared expressions are shared objects in it."""
-    return _Writer(description).model()
+def to_jani(description: Description, *, with_weights: bool = True) -> dict[str, Json]:
+    """Return the JANI model of a description. Shared expressions are shared objects in it.
+
+    Costs are left out: JANI cannot express them. Versions before 0.2 left out weights, too.
+    """
+    return _Writer(description, with_weights=with_weights).model()
 
 
 def write_jani(description: Description, path: str | Path) -> None:
     """Write the JANI model of a description, however deep its expressions are."""
-    with open(path, "w", encoding="utf-8") as file:
-        size = 0
-        for text in json_text(to_jani(description)):
-            size += len(text)
-            if size > MAX_BYTES:
-                raise Unsupported("file-too-large", "the task is too large to be written as JANI")
-            file.write(text)
-        file.write("\n")
+    write_pieces(path, itertools.chain(json_text(to_jani(description)), "\n"), what="task")
 
 
 def json_text(root: Json) -> Iterator[str]:
@@ -81,7 +78,7 @@ def _separators(depth: int) -> tuple[str, str, str]:
     return inner, "," + inner, outer
 
 
-def _object_pieces(value: dict[str, Json], depth: int) -> Iterator[Any]:
+def _object_pieces(value: dict[str, Json], depth: int) -> Iterator[object]:
     first, between, last = _separators(depth)
     yield "{"
     for i, (key, item) in enumerate(value.items()):
@@ -90,7 +87,7 @@ def _object_pieces(value: dict[str, Json], depth: int) -> Iterator[Any]:
     yield (last if value else "") + "}"
 
 
-def _list_pieces(value: list[Json], depth: int) -> Iterator[Any]:
+def _list_pieces(value: list[Json], depth: int) -> Iterator[object]:
     first, between, last = _separators(depth)
     yield "["
     for i, item in enumerate(value):
@@ -109,8 +106,9 @@ def _scalar_text(value: Json) -> str:
 
 
 class _Writer:
-    def __init__(self, description: Description) -> None:
+    def __init__(self, description: Description, *, with_weights: bool) -> None:
         self.description = description
+        self.with_weights = with_weights
         self.cells = {
             f"{array.name}[{i}]": (array.name, i)
             for array in description.arrays.values()
@@ -204,17 +202,23 @@ class _Writer:
         if edge.guard is not None:
             node["guard"] = {"exp": self.expression(edge.guard)}
         is_fixed = not any(outcome.probabilities for outcome in edge.outcomes)
+        weights = {outcome.weight for outcome in edge.outcomes} if self.with_weights else {1.0}
         share: Json = 1
-        if is_fixed and len(edge.outcomes) > 1:
+        if is_fixed and len(weights) == 1 and len(edge.outcomes) > 1:
             share = {"op": "/", "left": 1, "right": len(edge.outcomes)}
-        node["destinations"] = [self._destination(each, share) for each in edge.outcomes]
+        has_weights = self.with_weights and not (is_fixed and len(weights) == 1)
+        node["destinations"] = [
+            self._destination(each, share, has_weight=has_weights and each.weight != 1)
+            for each in edge.outcomes
+        ]
         return node
 
-    def _destination(self, outcome: Outcome, share: Json) -> Json:
-        probability = share
-        for i, factor in enumerate(outcome.probabilities):
-            made = self.expression(factor)
-            probability = made if i == 0 else {"op": "*", "left": probability, "right": made}
+    def _destination(self, outcome: Outcome, share: Json, *, has_weight: bool) -> Json:
+        factors: list[Json] = [float(outcome.weight)] if has_weight else []
+        factors += [self.expression(factor) for factor in outcome.probabilities]
+        probability = factors[0] if factors else share
+        for factor in factors[1:]:
+            probability = {"op": "*", "left": probability, "right": factor}
         node: Json = {"location": _LOCATION, "probability": {"exp": probability}}
         if outcome.assignments:
             node["assignments"] = [self._assignment(each) for each in outcome.assignments]
@@ -303,7 +307,7 @@ def _type_of(v: Variable) -> Json:
     return {"kind": "bounded", "base": v.type, **bounds}
 
 
-def _some_value(v: Variable) -> Any:
+def _some_value(v: Variable) -> object:
     if v.type == "bool":
         return False
     return min(max(v.lower, 0), v.upper)

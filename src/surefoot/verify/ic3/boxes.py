@@ -18,20 +18,20 @@ def contains(outer: Box, inner: Box) -> bool:
     return all(a <= c and d <= b for (a, b), (c, d) in zip(outer, inner, strict=True))
 
 
-def meet(one: Box, other: Box) -> Box:
+def meet(first: Box, other: Box) -> Box:
     """Return what two boxes that have a state in common have in common."""
-    return tuple((max(a, c), min(b, d)) for (a, b), (c, d) in zip(one, other, strict=True))
+    return tuple((max(a, c), min(b, d)) for (a, b), (c, d) in zip(first, other, strict=True))
 
 
 def literals(box: Box, variables: Sequence[Unary]) -> list[int]:
     """Return the literals that hold together exactly in the box."""
-    found = []
+    bits = []
     for (lower, upper), unary in zip(box, variables, strict=True):
         if lower > unary.lower:
-            found.append(unary.at_least(lower))
+            bits.append(unary.at_least(lower))
         if upper < unary.upper:
-            found.append(-unary.at_least(upper + 1))
-    return found
+            bits.append(-unary.at_least(upper + 1))
+    return bits
 
 
 class Bounding:
@@ -60,12 +60,12 @@ class Bounding:
         A solver that is given assumptions in this order and finds that they cannot be met names
         weak ones: the box it then blames is larger.
         """
-        found: list[tuple[float, int]] = []
+        chain_bits: list[tuple[float, int]] = []
         for (lower, upper), unary in zip(box, self.variables, strict=True):
             below, above = lower - unary.lower, unary.upper - upper
-            found += ((i / below, unary.bits[i - 1]) for i in range(1, below + 1))
-            found += ((i / above, -unary.bits[-i]) for i in range(1, above + 1))
-        return [literal for _, literal in sorted(found, key=lambda pair: pair[0])]
+            chain_bits += ((i / below, unary.bits[i - 1]) for i in range(1, below + 1))
+            chain_bits += ((i / above, -unary.bits[-i]) for i in range(1, above + 1))
+        return [literal for _, literal in sorted(chain_bits, key=lambda pair: pair[0])]
 
     def box(self, chain: Sequence[int], core: set[int]) -> Box:
         """Return the box of those literals of a chain that are in a core."""

@@ -53,13 +53,13 @@ class Circuit:
         if len(parts) < 2:
             return parts[0] if parts else TRUE
         key = ("and", *parts)
-        found = self._gates.get(key)
-        if found is None:
-            found = self._gates[key] = self.new()
+        gate = self._gates.get(key)
+        if gate is None:
+            gate = self._gates[key] = self.new()
             for each in parts:
-                self.add(-found, each)
-            self.add(found, *(-each for each in parts))
-        return found
+                self.add(-gate, each)
+            self.add(gate, *(-each for each in parts))
+        return gate
 
     def some(self, literals: Iterable[int]) -> int:
         """Return the disjunction."""
@@ -76,15 +76,15 @@ class Circuit:
         if abs(a) == TRUE or abs(b) == TRUE:
             return self._constant_choice(condition, a, b)
         key = ("ite", condition, a, b)
-        found = self._gates.get(key)
-        if found is None:
-            found = self._gates[key] = self.new()
+        gate = self._gates.get(key)
+        if gate is None:
+            gate = self._gates[key] = self.new()
             for other, value in ((-condition, a), (condition, b)):
-                self.add(other, -value, found)
-                self.add(other, value, -found)
-            self.add(-a, -b, found)
-            self.add(a, b, -found)
-        return found
+                self.add(other, -value, gate)
+                self.add(other, value, -gate)
+            self.add(-a, -b, gate)
+            self.add(a, b, -gate)
+        return gate
 
     def _constant_choice(self, condition: int, a: int, b: int) -> int:
         if a == TRUE:
@@ -102,12 +102,12 @@ class Circuit:
         if a == TRUE:
             return sign * b
         key = ("same", a, b)
-        found = self._gates.get(key)
-        if found is None:
-            found = self._gates[key] = self.new()
-            for x, y, z in ((a, b, found), (-a, -b, found), (a, -b, -found), (-a, b, -found)):
+        gate = self._gates.get(key)
+        if gate is None:
+            gate = self._gates[key] = self.new()
+            for x, y, z in ((a, b, gate), (-a, -b, gate), (a, -b, -gate), (-a, b, -gate)):
                 self.add(x, y, z)
-        return sign * found
+        return sign * gate
 
     def majority(self, a: int, b: int, c: int) -> int:
         """Return whether at least two of them hold."""
@@ -119,13 +119,13 @@ class Circuit:
         if a == -c or b == -c or a == -b:
             return c if a == -b else b if a == -c else a
         key = ("majority", a, b, c)
-        found = self._gates.get(key)
-        if found is None:
-            found = self._gates[key] = self.new()
+        gate = self._gates.get(key)
+        if gate is None:
+            gate = self._gates[key] = self.new()
             for x, y in ((a, b), (a, c), (b, c)):
-                self.add(-x, -y, found)
-                self.add(x, y, -found)
-        return found
+                self.add(-x, -y, gate)
+                self.add(x, y, -gate)
+        return gate
 
     def _constant_majority(self, *literals: int) -> int:
         left = list(literals)

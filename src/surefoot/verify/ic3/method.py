@@ -1,4 +1,4 @@
-"""The method ic3: from a job to a verdict."""
+"""The method ic3: from a question to a verdict."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
-from surefoot.errors import InputError, quoted
-from surefoot.results import Verdict, VerifyResult
-from surefoot.tasks.compiled_task import CompiledTask
+from surefoot.errors import InputError, Refusal, quoted
+from surefoot.records import Verdict, VerifyResult
+from surefoot.tasks.compiled_task import CompiledTask, has_description
 from surefoot.verify.certificate import PolicyCertificate, write_box_certificate
 from surefoot.verify.constraints import Constraint, find_constraints
 from surefoot.verify.explicit import run_of
@@ -22,7 +21,7 @@ from surefoot.verify.ic3.replay import PackedRun, Replay, state_of
 from surefoot.verify.ic3.search import Ic3
 from surefoot.verify.ic3.solver import library
 from surefoot.verify.ic3.transition import System
-from surefoot.verify.job import Job, out_of
+from surefoot.verify.question import Question, out_of
 
 METHOD = "ic3"
 MAX_BOUNDS = 6  # that are handed on
@@ -31,7 +30,7 @@ PRECISIONS = ((12, 20), (17, 100), (24, math.inf))
 """bits of scores, and after how many near ties to go on with more of them"""
 
 
-def verify_ic3(job: Job) -> VerifyResult:
+def verify_ic3(question: Question) -> VerifyResult:
     """Return what IC3 finds: boxes of states that no run comes to, or a failing run.
 
     What it does: puts the task and the sums of the policy's trees into clauses, and blocks boxes
@@ -43,25 +42,29 @@ def verify_ic3(job: Job) -> VerifyResult:
     too many states for ``explicit``. Paper: Bradley 2011 (IC3); Een, Mishchenko & Brayton 2011
     (PDR).
     """
-    return Verification(job).run()
+    return Verification(question).run()
 
 
 class Stopped(Exception):
-    """The budget ran out; the text says what of it."""
+    """The budget ran out; ``why`` says what of it."""
+
+    def __init__(self, why: Refusal) -> None:
+        super().__init__(why.sentence)
+        self.why = why
 
 
 class Verification:
-    """One job. ``search`` is there as soon as the task is encoded, also after time ran out."""
+    """One question. ``search`` is there as soon as the task is encoded, also after time ran out."""
 
-    def __init__(self, job: Job) -> None:
-        if not isinstance(job.task, CompiledTask):
+    def __init__(self, question: Question) -> None:
+        if not has_description(question.task):
             raise lacks("tasks defined in Python")
-        for v in job.task.variables:
+        for v in question.task.variables:
             if v.type == "real":
                 raise lacks(f"real variables, such as {quoted(v.name)}")
         library()
-        self.job = job
-        self.task: CompiledTask = job.task
+        self.question = question
+        self.task: CompiledTask = question.task
         self.constraints: list[Constraint] = []
         self.search: Ic3 | None = None
         self._queries = self._roundings = 0
@@ -72,8 +75,8 @@ class Verification:
         """Return the result."""
         try:
             run = self._decided()
-        except Stopped as reason:
-            return self._result("unknown", reason=str(reason))
+        except Stopped as stopped:
+            return self._result("unknown", why=stopped.why)
         finally:
             if self.search is not None:
                 self.search.close()
@@ -95,7 +98,7 @@ class Verification:
         for bits, max_settled in PRECISIONS:
             search = self._encoded(bits)
             self._check_start(search)
-            replay = Replay(self.job, search.system)
+            replay = Replay(self.question, search.system)
             while True:
                 suspect = search.run()
                 if suspect is None:
@@ -125,7 +128,7 @@ class Verification:
 
     def _system(self, bits: int) -> System:
         circuit = Circuit(self._tick)
-        return System(self.task, self.job.policy, circuit, self.constraints, bits=bits)
+        return System(self.task, self.question.policy, circuit, self.constraints, bits=bits)
 
     def _check_start(self, search: Ic3) -> None:
         """Raise InputError if there is no start state, or if it is an error to look for them."""
@@ -141,27 +144,27 @@ class Verification:
 
     def _tick(self) -> None:
         """Report now and then; raise Stopped if time or memory is up."""
-        how, now = self.job.options, time.perf_counter()
-        if now - self._begin > how.max_seconds:
-            raise Stopped(out_of("seconds", how))
+        options, now = self.question.options, time.perf_counter()
+        if now - self._begin > options.max_seconds:
+            raise Stopped(out_of("seconds", options))
         if now - self._reported < SECONDS_PER_REPORT:
             return
         self._reported = now
-        if _peak_bytes() - self._memory > how.max_bytes:
-            raise Stopped(out_of("memory", how))
-        if self.job.progress is not None:
+        if _peak_bytes() - self._memory > options.max_bytes:
+            raise Stopped(out_of("memory", options))
+        if self.question.progress is not None:
             frame = 0 if self.search is None else len(self.search.frames) - 1
-            self.job.progress(len(self.blocked), self.queries, frame, 0, now - self._begin)
+            self.question.progress(len(self.blocked), self.queries, frame, 0, now - self._begin)
 
     # -- results -----------------------------------------------------------------------------
 
     def _result(
-        self, verdict: Verdict, *, reason: str | None = None, run: PackedRun | None = None
+        self, verdict: Verdict, *, why: Refusal | None = None, run: PackedRun | None = None
     ) -> VerifyResult:
         search = self.search
         boxes = search.invariant if search is not None and verdict == "safe" else self.blocked
         certificate = None
-        if verdict == "safe" and self.job.certificate is not False:
+        if verdict == "safe" and self.question.certificate is not False:
             certificate = self._certificate(boxes)
         return VerifyResult(
             verdict=verdict,
@@ -171,7 +174,8 @@ class Verification:
             states=0,
             depth=0 if search is None else len(search.frames) - 1,
             seconds=time.perf_counter() - self._begin,
-            reason=reason,
+            reason=None if why is None else why.sentence,
+            code=None if why is None else why.code,
             run=None if run is None else run_of(self.task, *run),
             boxes=len(boxes),
             bounds=self._bounds() if verdict == "unknown" else (),
@@ -183,18 +187,20 @@ class Verification:
         """Return the bounds that most blocked boxes share: good predicates for ``box``."""
         count: Counter[tuple[str, int]] = Counter()
         for box in self.blocked:
-            for one, (low, high) in zip(self.task.variables, box, strict=True):
-                least, most = (0, 1) if one.type == "bool" else (one.lower, one.upper)
-                count.update([(one.name, int(low))] if low > least else [])
-                count.update([(one.name, int(high) + 1)] if high < most else [])
+            for variable, (low, high) in zip(self.task.variables, box, strict=True):
+                least, most = (
+                    (0, 1) if variable.type == "bool" else (variable.lower, variable.upper)
+                )
+                count.update([(variable.name, int(low))] if low > least else [])
+                count.update([(variable.name, int(high) + 1)] if high < most else [])
         best = sorted(count.items(), key=lambda item: (-item[1], item[0]))
         return tuple(bound for bound, _ in best[:MAX_BOUNDS])
 
     def _certificate(self, boxes: Sequence[Box]) -> PolicyCertificate:
         blocked = [self.values_of(box) for box in boxes]
-        return write_box_certificate(self.job, blocked, self.constraints, blocked=True)
+        return write_box_certificate(self.question, blocked, self.constraints, blocked=True)
 
-    def values_of(self, box: Box) -> list[tuple[Any, Any]]:
+    def values_of(self, box: Box) -> list[tuple[object, object]]:
         """Return the bounds of a box as values of the variables."""
         pairs = zip(self.task.variables, box, strict=True)
         return [(bool(a), bool(b)) if v.type == "bool" else (a, b) for v, (a, b) in pairs]

@@ -77,7 +77,7 @@ class OrderAlgebra(Algebra):
     def __init__(self, circuit: Circuit) -> None:
         super().__init__(circuit, circuit.tick)
         self.circuit = circuit
-        self._made: dict[tuple[Any, ...], tuple[Sum, Unary]] = {}  # sums keep their ids alive
+        self._made: dict[tuple[object, ...], tuple[Sum, Unary]] = {}  # sums keep their ids alive
 
     def gate(self, literal: int) -> Gate:
         """Return the gate of a literal."""

@@ -12,7 +12,7 @@ from surefoot.tasks.state import State
 from surefoot.verify.ic3.boxes import Box, box_of, contains
 from surefoot.verify.ic3.search import Obligation, Suspect
 from surefoot.verify.ic3.transition import System
-from surefoot.verify.job import Job
+from surefoot.verify.question import Question
 
 PackedRun = tuple[bytes, list[int]]
 
@@ -26,8 +26,8 @@ def state_of(task: CompiledTask, values: Sequence[int]) -> State:
 class Replay:
     """The task and the policy that runs are followed with, and the system that learns from it."""
 
-    def __init__(self, job: Job, system: System) -> None:
-        self.policy = job.policy
+    def __init__(self, question: Question, system: System) -> None:
+        self.policy = question.policy
         self.task = system.task
         self.system = system
 
@@ -59,8 +59,8 @@ class Replay:
 
     def _applicable(self, state: State) -> list[int]:
         """Return the applicable actions that are not silent."""
-        found = ask_core(self.task, self.task.core.applicable, state.packed)
-        return [number for number in found if self.task.actions[number] not in self.task.silent]
+        numbers = ask_core(self.task, self.task.core.applicable, state.packed)
+        return [number for number in numbers if self.task.actions[number] not in self.task.silent]
 
     def _decision(self, state: State) -> int:
         """Return what the policy decides on."""

@@ -74,7 +74,7 @@ class Scores:
 
     def _leaves_of(self, root: int) -> list[Leaf]:
         """Return the leaves of a tree that some state comes to."""
-        trees, found = self.trees, []
+        trees, leaves = self.trees, []
         waiting = [(root, TRUE)]
         while waiting:
             node, reached = waiting.pop()
@@ -82,21 +82,21 @@ class Scores:
                 continue
             feature = int(trees.features[node])
             if feature == -1:
-                found.append(Leaf(reached, self._values_of(node)))
+                leaves.append(Leaf(reached, self._values_of(node)))
                 continue
             right = self._inputs.at_least(feature, float(trees.thresholds[node]))
             for child, side in ((trees.right[node], right), (trees.left[node], -right)):
                 waiting.append((int(child), self.circuit.every((reached, side))))
-        self._add_one_of([leaf.literal for leaf in found])
-        return found
+        self._add_one_of([leaf.literal for leaf in leaves])
+        return leaves
 
     def _add_one_of(self, literals: Sequence[int]) -> None:
         """Add what follows from the gates: a state comes to one of the leaves, and to no other."""
         self.circuit.add(*literals)
         if len(literals) <= 8:
-            for i, one in enumerate(literals):
+            for i, literal in enumerate(literals):
                 for other in literals[:i]:
-                    self.circuit.add(-one, -other)
+                    self.circuit.add(-literal, -other)
 
     def _values_of(self, leaf: int) -> dict[int, float]:
         first, output = int(self.trees.left[leaf]), int(self.trees.right[leaf])
@@ -135,10 +135,10 @@ class Scores:
             max((abs(leaf.values[output]) for leaf in tree if output in leaf.values), default=0.0)
             for tree in self.leaves
         ]
-        found = [abs(float(self.base[output]))]
+        bounds = [abs(float(self.base[output]))]
         for each in (each for each in most if each):
-            found.append(found[-1] + each)
-        return found
+            bounds.append(bounds[-1] + each)
+        return bounds
 
     def _units(self, value: float) -> int:
         return round(value / self.quantum)
@@ -205,9 +205,9 @@ class Scores:
     def _is_at_least(self, x: Sequence[int], y: Sequence[int]) -> int:
         holds = TRUE
         for i in range(max(len(x), len(y))):
-            one = x[i] if i < len(x) else FALSE
+            bit = x[i] if i < len(x) else FALSE
             other = y[i] if i < len(y) else FALSE
-            holds = self.circuit.majority(one, -other, holds)
+            holds = self.circuit.majority(bit, -other, holds)
         return holds
 
     # -- comparisons -------------------------------------------------------------------------
@@ -292,13 +292,15 @@ class _Inputs:
         numbers = {name: i for i, name in enumerate(task.names)}
         kind = np.float32 if trees.input_precision == "float32" else np.float64
         self._variables = variables
-        self._number = [None if one.variable is None else numbers[one.variable] for one in inputs]
+        self._number = [
+            None if entry.variable is None else numbers[entry.variable] for entry in inputs
+        ]
         with np.errstate(over="ignore"):
             self._fed = [
-                _fed(one, None if n is None else variables[n]).astype(kind).astype(np.float64)
-                for one, n in zip(inputs, self._number, strict=True)
+                _fed(entry, None if n is None else variables[n]).astype(kind).astype(np.float64)
+                for entry, n in zip(inputs, self._number, strict=True)
             ]
-        self._scales = [one.scale for one in inputs]
+        self._scales = [entry.scale for entry in inputs]
 
     def fed(self, feature: int, values: Sequence[int]) -> float:
         """Return what an input is in a state."""
@@ -318,13 +320,13 @@ class _Inputs:
         return -unary.at_least(unary.lower + count)
 
 
-def _fed(one: Input, unary: Unary | None) -> Reals:
+def _fed(entry: Input, unary: Unary | None) -> Reals:
     """Return the input for each value of its variable: monotone, as its operations are."""
     if unary is None:
-        plain = np.array([one.constant or 0.0])
+        plain = np.array([entry.constant or 0.0])
     else:
         plain = np.arange(unary.lower, unary.upper + 1, dtype=np.int64).astype(np.float64)
-    return np.asarray((plain - one.mean) / one.scale)
+    return np.asarray((plain - entry.mean) / entry.scale)
 
 
 def _lowest_bit(value: float) -> int:

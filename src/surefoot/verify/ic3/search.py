@@ -127,10 +127,10 @@ class Ic3:
                     heapq.heappush(queue, (at + 1, next(numbers), obligation))
                 continue
             model_state, branch = before
-            found = self._lifted(model_state, branch, obligation)
+            lifted = self._lifted(model_state, branch, obligation)
             if frame == 1:
-                return Suspect(model_state, found)
-            heapq.heappush(queue, (frame - 1, next(numbers), found))
+                return Suspect(model_state, lifted)
+            heapq.heappush(queue, (frame - 1, next(numbers), lifted))
             heapq.heappush(queue, (frame, next(numbers), obligation))
         return None
 

@@ -124,5 +124,5 @@ class Solver:
 
     def model(self) -> list[int]:
         """Return the literals that hold, after a solve that said yes."""
-        found: list[int] = self._solver.get_model()
-        return found
+        literals: list[int] = self._solver.get_model()
+        return literals

@@ -11,7 +11,7 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from surefoot.tasks.compiled_task import CompiledTask
 from surefoot.tasks.expressions import Expr, constant, make, postorder, variable
@@ -45,7 +45,7 @@ class Sum:
 class Formula:
     """Whether a plain condition holds. Equal ones have equal keys."""
 
-    key: tuple[Any, ...]
+    key: tuple[object, ...]
     expr: Expr = field(compare=False)
 
 
@@ -79,13 +79,13 @@ class Atoms:
 
     def tests_of(self, condition: Expr) -> list[Test] | None:
         """Return the tests of a condition; None if one of its comparisons has none."""
-        found: dict[Test, None] = {}
+        tests_found: dict[Test, None] = {}
         for atom in atoms_of(condition):
             tests = self._tests(atom)
             if tests is None:
                 return None
-            found |= dict.fromkeys(tests)
-        return list(found)
+            tests_found |= dict.fromkeys(tests)
+        return list(tests_found)
 
     def known_tests(self, condition: Expr) -> list[Test]:
         """Return the tests of a condition, those left out that there are none for."""
@@ -217,7 +217,7 @@ def narrowed_by(literal: Literal, box: Box) -> Box | None:
 
 def atoms_of(condition: Expr) -> list[Expr]:
     """Return the comparisons and Boolean variables that a condition is made of, each once."""
-    found: list[Expr] = []
+    atoms: list[Expr] = []
     seen: set[int] = set()
     waiting = [condition]
     while waiting:
@@ -228,8 +228,8 @@ def atoms_of(condition: Expr) -> list[Expr]:
         if node.op in _CONNECTIVES and all(arg.type == "bool" for arg in node.args):
             waiting.extend(reversed(node.args))
         else:
-            found.append(node)
-    return found
+            atoms.append(node)
+    return atoms
 
 
 def _sum_bounds(atom: Expr) -> tuple[Linear, list[int]] | None:
@@ -260,10 +260,10 @@ def _whole_bounds(op: str, number: float) -> list[int]:
     return [int(number), int(number) - 1] if number == math.floor(number) else []
 
 
-def _key(root: Expr) -> tuple[Any, ...]:
+def _key(root: Expr) -> tuple[object, ...]:
     """Return something that is equal for expressions that are written alike."""
     numbers: dict[int, int] = {}
-    nodes: dict[tuple[Any, ...], int] = {}
+    nodes: dict[tuple[object, ...], int] = {}
     for node in postorder(root):
         args = tuple(numbers[id(arg)] for arg in node.args)
         numbers[id(node)] = nodes.setdefault((node.op, node.type, node.value, args), len(nodes))

@@ -48,14 +48,14 @@ class Cells:
         """Return a box without what no constraint allows; None if nothing is left."""
         if box is None:
             return None
-        found: Any = self.boxes.narrowed(list(box))
-        return None if found is None else whole(found)
+        narrower: Any = self.boxes.narrowed(list(box))
+        return None if narrower is None else whole(narrower)
 
     def common(
-        self, one: Sequence[tuple[int, int]], other: Sequence[tuple[int, int]]
+        self, first: Sequence[tuple[int, int]], other: Sequence[tuple[int, int]]
     ) -> Box | None:
         """Return what two boxes have in common, narrowed."""
-        return self.narrowed(meet(one, other))
+        return self.narrowed(meet(first, other))
 
     def _made(
         self, box: Box | None, literals: tuple[Literal, ...], tests: tuple[Test, ...]
@@ -139,11 +139,11 @@ def balanced(cuts: Sequence[Cut]) -> list[Cut]:
     by_variable: dict[int, list[Cut]] = {}
     for cut in sorted(set(cuts)):
         by_variable.setdefault(cut.variable, []).append(cut)
-    found: list[Cut] = []
+    chosen: list[Cut] = []
     waiting = list(by_variable.values())[::-1]
     while waiting:
         some = waiting.pop()
         middle = len(some) // 2
-        found.append(some[middle])
+        chosen.append(some[middle])
         waiting += [part for part in (some[middle + 1 :], some[:middle]) if part]
-    return found
+    return chosen

@@ -17,7 +17,7 @@ MAX_BOXES = 200_000
 
 def boxes_of(atoms: Atoms, cells: Iterable[Cell], tick: Callable[[], None]) -> list[Box] | None:
     """Return boxes that together are the cells; None if they are more than can be written."""
-    found: list[Box] = []
+    boxes: list[Box] = []
     waiting = [(cell.box, cell.literals) for cell in cells]
     work = 0
     while waiting:
@@ -33,11 +33,11 @@ def boxes_of(atoms: Atoms, cells: Iterable[Cell], tick: Callable[[], None]) -> l
             continue
         left = tuple(literal for truth, literal in pairs if truth is None)
         if not left:
-            found.append(box)
+            boxes.append(box)
             continue
         cut = _split(left[0], box)
         waiting += [(cut_side(cut, side, box), left) for side in (0, 1)]
-    return found
+    return boxes
 
 
 def _split(literal: Literal, box: Box) -> Cut:

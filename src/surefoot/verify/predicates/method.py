@@ -7,19 +7,17 @@ import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from surefoot import _core
-from surefoot.errors import InputError, OutOfBudget, Unsupported, quoted
+from surefoot.errors import InputError, OutOfBudget, Refusal, Unsupported, quoted
 from surefoot.policies.decisions import ask_core
-from surefoot.results import VerifyResult
-from surefoot.tasks.compiled_task import CompiledTask
+from surefoot.records import VerifyResult
+from surefoot.tasks.compiled_task import CompiledTask, has_description
 from surefoot.tasks.description import Variable
-from surefoot.verify.box import START_ERROR, verify_box
+from surefoot.verify.box import START_ERROR, STUCK, verify_box
 from surefoot.verify.certificate import PolicyCertificate, write_box_certificate
 from surefoot.verify.constraints import core_constraints
 from surefoot.verify.explicit import run_of
-from surefoot.verify.job import Job, check_symbolic, out_of
 from surefoot.verify.predicates.atoms import Atoms, Cut, Test
 from surefoot.verify.predicates.cells import Cell, Cells, balanced
 from surefoot.verify.predicates.cover import boxes_of
@@ -28,6 +26,7 @@ from surefoot.verify.predicates.ranges import Bounds, Box, whole
 from surefoot.verify.predicates.reading import read_predicates
 from surefoot.verify.predicates.solver import Solver
 from surefoot.verify.predicates.spurious import Follower, Innocent, Refinement, Stage
+from surefoot.verify.question import Question, check_symbolic, only_short_runs, out_of
 
 METHOD = "predicates"
 SECONDS_PER_REPORT = 0.1
@@ -36,10 +35,9 @@ MAX_SUSPECTS = 16  # abstract runs that are followed before everything is explor
 PATIENCE = 64  # how often parts of a cell that may be errors are split before the way there is
 MAX_CELLS = 4096  # that the predicates of the task may make, as a guess
 MAX_ERRORS = 64  # of model and policy, before the first of them is reported
-STUCK = "an abstract run could be neither replayed nor ruled out"
 
 
-def verify_predicates(job: Job) -> VerifyResult:
+def verify_predicates(question: Question) -> VerifyResult:
     """Return what policy predicate abstraction tells about the policy.
 
     What it does: explores abstract states, sets of states in which the same predicates hold. The
@@ -49,20 +47,24 @@ def verify_predicates(job: Job) -> VerifyResult:
     Cost: milliseconds for each question to Z3; abstract states may be as many as states. When to
     use it: with predicates that somebody has thought of, and to compare. Paper: P-TREE.
     """
-    check_symbolic(job, METHOD)
-    assert isinstance(job.task, CompiledTask)
-    for v in job.task.variables:
+    check_symbolic(question, METHOD)
+    assert has_description(question.task)
+    for v in question.task.variables:
         if v.type == "real":
             raise Unsupported(
                 "engine-lacks-feature",
                 f"the method {METHOD} lacks real variables, such as {quoted(v.name)}",
                 hint="use another method, such as box",
             )
-    return _Search(job, job.task).run()
+    return _Search(question, question.task).run()
 
 
 class _Stopped(Exception):
-    """The budget ran out; the text says what of it."""
+    """The budget ran out; ``why`` says what of it."""
+
+    def __init__(self, why: Refusal) -> None:
+        super().__init__(why.sentence)
+        self.why = why
 
 
 @dataclass
@@ -76,20 +78,20 @@ class _Reached:
 
 
 class _Search:
-    def __init__(self, job: Job, task: CompiledTask) -> None:
-        self.job = job
+    def __init__(self, question: Question, task: CompiledTask) -> None:
+        self.question = question
         self.task = task
         self.begin = self.reported = time.perf_counter()
         self.refinements = self.depth = self.round = 0
         self.is_cut = False
         self.reached: dict[Cell, _Reached] = {}
         self.atoms = Atoms(task)
-        tests = _given_tests(job, self.atoms) or _found_tests(task, self.atoms)
+        tests = _given_tests(question, self.atoms) or _found_tests(task, self.atoms)
         self.boxes: _core.Boxes = ask_core(
             task,
             _core.Boxes,
             task.core,
-            job.policy.core,
+            question.policy.core,
             task.start_source(),
             core_constraints(task),
         )
@@ -114,13 +116,13 @@ class _Search:
             with contextlib.suppress(OutOfBudget):
                 self.task.draw_starts(1, max_seconds=max(self._seconds_left(), 0.0))
         if self.boxes.may_raise_at_start():
-            return self._result("unknown", reason=START_ERROR)
+            return self._result("unknown", why=Refusal("start-error", START_ERROR))
         try:
             return self._decided()
-        except _Stopped as reason:
+        except _Stopped as stopped:
             if self._errors:
                 raise self._errors[0] from None
-            return self._result("unknown", reason=str(reason))
+            return self._result("unknown", why=stopped.why)
 
     def _decided(self) -> VerifyResult:
         while suspects := self._explore():
@@ -128,22 +130,19 @@ class _Search:
             for cell, part in suspects:
                 if self._is_stale(cell):
                     continue
-                found = self._followed(cell, part)
-                if isinstance(found, tuple):
-                    return self._result("unsafe", run=found)
-                has_learned |= self._learn(found, cell, part)
+                answer = self._followed(cell, part)
+                if isinstance(answer, tuple):
+                    return self._result("unsafe", run=answer)
+                has_learned |= self._learn(answer, cell, part)
             if not has_learned:
-                return self._result("unknown", reason=STUCK)
+                return self._result("unknown", why=STUCK)
         if self._errors:
             raise self._errors[0]
         if self.is_cut:
-            steps = self.job.options.max_steps
-            return self._result(
-                "unknown", reason=f"only runs of at most {steps:,} steps were looked at"
-            )
+            return self._result("unknown", why=only_short_runs(self.question.options))
         return self._result("safe")
 
-    def _followed(self, cell: Cell, part: Part) -> Any:
+    def _followed(self, cell: Cell, part: Part) -> object:
         """Return what comes of an abstract run. An error that it comes to is kept, as there may be
         a run that fails before one does.
         """
@@ -155,17 +154,17 @@ class _Search:
                 raise self._errors[0] from None
             return error
 
-    def _learn(self, found: Any, cell: Cell, part: Part) -> bool:
+    def _learn(self, evidence: object, cell: Cell, part: Part) -> bool:
         """Refine, or look more closely at what was suspected; return whether there was anything."""
-        if isinstance(found, Refinement):
-            if self.cells.refine(found.cell, found.tests):
-                self.refinements += len(found.tests)
+        if isinstance(evidence, Refinement):
+            if self.cells.refine(evidence.cell, evidence.tests):
+                self.refinements += len(evidence.tests)
                 return True
             return False
-        if isinstance(found, InputError) and part.what == "error":
+        if isinstance(evidence, InputError) and part.what == "error":
             part.is_empty = True  # known, and need not be looked at again
             return True
-        if isinstance(found, Innocent | InputError) and part.what == "unsure":
+        if isinstance(evidence, Innocent | InputError) and part.what == "unsure":
             cell.patience += PATIENCE
             return True
         return False
@@ -190,8 +189,8 @@ class _Search:
                 suspects.append((cell, part))
         return suspects
 
-    def _reach(self, cell: Cell, how: _Reached, depth: int, queue: deque[Cell]) -> None:
-        self.reached[cell] = how
+    def _reach(self, cell: Cell, arrival: _Reached, depth: int, queue: deque[Cell]) -> None:
+        self.reached[cell] = arrival
         cell.depth = depth
         self.depth = max(self.depth, depth)
         queue.append(cell)
@@ -213,7 +212,7 @@ class _Search:
 
     def _look(self, cell: Cell, queue: deque[Cell]) -> Part | None:
         """Reach what follows an abstract state; return a part of it that is bad, if there is."""
-        limit = self.job.options.max_steps
+        limit = self.question.options.max_steps
         if cell.root is None:
             cell.root = self.parts.of(cell.box)
         patience = PATIENCE + cell.patience
@@ -326,18 +325,18 @@ class _Search:
     def _path(self, cell: Cell, part: Part) -> tuple[Box, list[Stage]]:
         """Return the start box and the stages of the abstract run to a part."""
         stages = [Stage(cell, part, None)]
-        how = self.reached[cell]
-        while how.before is not None:
-            assert how.part is not None
-            stages.append(Stage(how.before, how.part, how.image))
-            how = self.reached[how.before]
-        assert how.start is not None
-        return how.start, stages[::-1]
+        arrival = self.reached[cell]
+        while arrival.before is not None:
+            assert arrival.part is not None
+            stages.append(Stage(arrival.before, arrival.part, arrival.image))
+            arrival = self.reached[arrival.before]
+        assert arrival.start is not None
+        return arrival.start, stages[::-1]
 
     # -- limits and results --------------------------------------------------------------------
 
     def _seconds_left(self) -> float:
-        return self.job.options.max_seconds - (time.perf_counter() - self.begin)
+        return self.question.options.max_seconds - (time.perf_counter() - self.begin)
 
     @property
     def _bytes(self) -> int:
@@ -345,21 +344,27 @@ class _Search:
 
     def _tick(self) -> None:
         """Report now and then; raise _Stopped if time or memory is up."""
-        how, now = self.job.options, time.perf_counter()
-        if now - self.begin > how.max_seconds:
-            raise _Stopped(out_of("seconds", how))
-        if self._bytes > how.max_bytes:
-            raise _Stopped(out_of("memory", how))
-        if self.job.progress is not None and now - self.reported >= SECONDS_PER_REPORT:
+        options, now = self.question.options, time.perf_counter()
+        if now - self.begin > options.max_seconds:
+            raise _Stopped(out_of("seconds", options))
+        if self._bytes > options.max_bytes:
+            raise _Stopped(out_of("memory", options))
+        if self.question.progress is not None and now - self.reported >= SECONDS_PER_REPORT:
             self.reported = now
             seen = len(self.reached)
-            self.job.progress(seen, self.refinements, self.depth, self._bytes, now - self.begin)
+            self.question.progress(
+                seen, self.refinements, self.depth, self._bytes, now - self.begin
+            )
 
     def _result(
-        self, verdict: str, *, reason: str | None = None, run: tuple[bytes, list[int]] | None = None
+        self,
+        verdict: str,
+        *,
+        why: Refusal | None = None,
+        run: tuple[bytes, list[int]] | None = None,
     ) -> VerifyResult:
         certificate = None
-        if verdict == "safe" and self.job.certificate is not False:
+        if verdict == "safe" and self.question.certificate is not False:
             certificate = self._certificate()
         return VerifyResult(
             verdict=verdict,  # type: ignore[arg-type]
@@ -369,7 +374,8 @@ class _Search:
             states=0,
             depth=self.depth,
             seconds=time.perf_counter() - self.begin,
-            reason=reason,
+            reason=None if why is None else why.sentence,
+            code=None if why is None else why.code,
             run=None if run is None else run_of(self.task, *run),
             boxes=len(self.reached),
             refinements=self.refinements,
@@ -378,35 +384,37 @@ class _Search:
 
     def _certificate(self) -> PolicyCertificate:
         try:
-            found = boxes_of(self.atoms, self.reached, self._tick)
+            boxes = boxes_of(self.atoms, self.reached, self._tick)
         except _Stopped:
-            found = None
-        if found is None:
+            boxes = None
+        if boxes is None:
             return self._other_certificate()
         names, variables = self.task.names, self.task.variables
         constraints = [
-            ({names[v]: factor for v, factor in terms}, lower, upper)
-            for terms, lower, upper in self.boxes.constraints()
+            ({names[v]: factor for v, factor in each.terms}, each.lower, each.upper)
+            for each in self.boxes.constraints()
         ]
-        rows = [[_values(*each) for each in zip(variables, box, strict=True)] for box in found]
-        return write_box_certificate(self.job, rows, constraints)
+        rows = [[_values(*each) for each in zip(variables, box, strict=True)] for box in boxes]
+        return write_box_certificate(self.question, rows, constraints)
 
     def _other_certificate(self) -> PolicyCertificate:
         """Return a certificate by boxes, where abstract states make too many of them."""
-        how = replace(self.job.options, max_seconds=max(self._seconds_left(), 1.0), predicates=None)
-        certificate = verify_box(replace(self.job, options=how)).certificate
+        options = replace(
+            self.question.options, max_seconds=max(self._seconds_left(), 1.0), predicates=None
+        )
+        certificate = verify_box(replace(self.question, options=options)).certificate
         if isinstance(certificate, PolicyCertificate):
             return certificate
         return PolicyCertificate(
             self.task,
-            self.job.policy,
+            self.question.policy,
             path=None,
             size=len(self.reached),
             missing="its abstract states would be too many boxes",
         )
 
 
-def _values(v: Variable, bounds: Bounds) -> tuple[Any, Any]:
+def _values(v: Variable, bounds: Bounds) -> tuple[object, object]:
     """Return the bounds of a variable as values of its type."""
     low, high = bounds
     return (bool(low), bool(high)) if v.type == "bool" else (low, high)
@@ -415,23 +423,23 @@ def _values(v: Variable, bounds: Bounds) -> tuple[Any, Any]:
 # -- predicates to begin with --------------------------------------------------------------------
 
 
-def _given_tests(job: Job, atoms: Atoms) -> list[Test]:
+def _given_tests(question: Question, atoms: Atoms) -> list[Test]:
     """Return the tests of the file of predicates, if there is one."""
-    if job.options.predicates is None:
+    if question.options.predicates is None:
         return []
-    found: dict[Test, None] = {}
-    for number, condition in enumerate(read_predicates(job.options.predicates, job.task)):
+    collected: dict[Test, None] = {}
+    for number, condition in enumerate(read_predicates(question.options.predicates, question.task)):
         tests = atoms.tests_of(condition)
         if tests is None:
             raise Unsupported(
                 "engine-lacks-feature",
                 f"the method {METHOD} lacks what predicate {number} needs: arithmetic on real "
                 "numbers, or something that may be an error",
-                file=job.options.predicates,
+                file=question.options.predicates,
                 hint="leave it out",
             )
-        found |= dict.fromkeys(tests)
-    return _ordered(list(found))
+        collected |= dict.fromkeys(tests)
+    return _ordered(list(collected))
 
 
 def _ordered(tests: Sequence[Test]) -> list[Test]:
@@ -445,16 +453,16 @@ def _found_tests(task: CompiledTask, atoms: Atoms) -> list[Test]:
     description = task.description
     conditions = [description.fail_condition, description.goal_condition]
     conditions += [edge.guard for edge in description.edges]
-    found: dict[Test, None] = {}
-    classes: dict[Any, int] = {}
+    collected: dict[Test, None] = {}
+    classes: dict[object, int] = {}
     total = 1
     for condition in conditions:
         for test in [] if condition is None else atoms.known_tests(condition):
             what = test.variable if isinstance(test, Cut) else test
             count = classes.get(what, 1)
-            if test in found or total // count * (count + 1) > MAX_CELLS:
+            if test in collected or total // count * (count + 1) > MAX_CELLS:
                 continue
             total = total // count * (count + 1)
             classes[what] = count + 1
-            found[test] = None
-    return _ordered(list(found))
+            collected[test] = None
+    return _ordered(list(collected))

@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from surefoot import _core
 from surefoot.errors import InputError
@@ -35,7 +34,7 @@ class Image:
 
 
 class Part:
-    """A part of a box: ``what`` is as in _core.Boxes.parts, or ``error``, which then is kept."""
+    """A part of a box: ``what`` is as in _core.BoxPart, or ``error``, which then is kept."""
 
     __slots__ = ("action", "box", "error", "images", "is_empty", "parts", "what")
 
@@ -70,14 +69,17 @@ class Parts:
     def _asked(self, box: Box, most: int) -> list[Part]:
         self.count += 1
         try:
-            found: Any = self.boxes.parts(list(box), most)
+            parts = self.boxes.parts(list(box), most)
         except (_core.ModelError, _core.PolicyError) as error:
             return self._around(box, error)
-        return [self._part(*each) for each in found]
+        return [self._part(part) for part in parts]
 
-    def _part(self, what: str, box: Any, action: int | None, images: Any) -> Part:
-        made = [Image(edge, out, whole(source), whole(to)) for edge, out, source, to in images]
-        return Part(what, whole(box), action, made)
+    def _part(self, part: _core.BoxPart) -> Part:
+        images = [
+            Image(each.edge, each.outcome, whole(each.source), whole(each.image))
+            for each in part.images
+        ]
+        return Part(part.what, whole(part.box), part.action, images)
 
     def _around(self, box: Box, error: Exception) -> list[Part]:
         """Return the parts of a box in which a state is an error."""
@@ -95,22 +97,22 @@ class Parts:
 
 def without(box: Box, state: Box) -> list[Box]:
     """Return boxes that together are a box without one of its states."""
-    found, left = [], list(box)
+    rest, left = [], list(box)
     for number, (value, _) in enumerate(state):
         low, high = left[number]
         for bounds in ((low, value - 1), (value + 1, high)):
             if bounds[0] <= bounds[1]:
-                found.append((*left[:number], bounds, *left[number + 1 :]))
+                rest.append((*left[:number], bounds, *left[number + 1 :]))
         left[number] = (value, value)
-    return found
+    return rest
 
 
 def bounds_cut(box: Box, around: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """Return variables and values at which a box begins, or ends, within another one."""
-    found = []
+    cuts = []
     for number, ((low, high), (least, most)) in enumerate(zip(box, around, strict=True)):
         if low > least:
-            found.append((number, low))
+            cuts.append((number, low))
         if high < most:
-            found.append((number, high + 1))
-    return found
+            cuts.append((number, high + 1))
+    return cuts

@@ -33,10 +33,10 @@ def names_of(task: CompiledTask) -> dict[str, int]:
     return {name: number for number, name in enumerate(task.names)}
 
 
-def meet(one: Sequence[Bounds], other: Sequence[Bounds]) -> Box | None:
+def meet(first: Sequence[Bounds], other: Sequence[Bounds]) -> Box | None:
     """Return what two boxes have in common; None for nothing."""
-    found = tuple((max(a, c), min(b, d)) for (a, b), (c, d) in zip(one, other, strict=True))
-    return None if any(low > high for low, high in found) else found
+    common = tuple((max(a, c), min(b, d)) for (a, b), (c, d) in zip(first, other, strict=True))
+    return None if any(low > high for low, high in common) else common
 
 
 def whole(box: Sequence[tuple[Any, Any]]) -> Box:
@@ -102,8 +102,8 @@ class Ranges:
             return box[self.numbers[node.value]]
         if node.op == "cell":
             low, high = args[0]
-            found = [box[self.numbers[f"{node.value}[{i}]"]] for i in range(low, high + 1)]
-            return min(low for low, _ in found), max(high for _, high in found)
+            cells = [box[self.numbers[f"{node.value}[{i}]"]] for i in range(low, high + 1)]
+            return min(low for low, _ in cells), max(high for _, high in cells)
         return _OPERATORS[node.op](*args)
 
 
@@ -119,8 +119,8 @@ def _neg(a: Bounds) -> Bounds:
 
 
 def _mul(a: Bounds, b: Bounds) -> Bounds:
-    found = [x * y for x in a for y in b]
-    return min(found), max(found)
+    products = [x * y for x in a for y in b]
+    return min(products), max(products)
 
 
 def _mod(a: Bounds, b: Bounds) -> Bounds:

@@ -1,7 +1,6 @@
-"""Files of predicates: lists of conditions, alone or in properties of the kind PA.
+"""Files of predicates: conditions over the variables of a task that has been loaded already.
 
-They are read as the conditions of properties are, but over the variables of a task that has been
-loaded already.
+The front end that the suffix of a file names reads it; by default they are JANI conditions.
 """
 
 from __future__ import annotations
@@ -10,40 +9,21 @@ import math
 from collections.abc import Iterator
 from pathlib import Path
 
-from surefoot.errors import InputError, SurefootError, quoted
-from surefoot.tasks.compiled_task import CompiledTask
-from surefoot.tasks.expressions import Expr, constant, variable
-from surefoot.tasks.jani.conditions import Part, resolved, whole_file
-from surefoot.tasks.jani.expressions import Converter, Entry, Scope
-from surefoot.tasks.jani.reading import in_file, json_items, json_list, json_object, refuse
+from surefoot.errors import InputError
+from surefoot.tasks.compiled_task import CompiledTask, has_description
+from surefoot.tasks.expressions import Expr
+from surefoot.tasks.front_ends import predicates_in
 from surefoot.tasks.task import Task
 from surefoot.verify.predicates.atoms import Atoms, Cut, atoms_of
 
-MAX_PREDICATES = 10_000
-_HINT = (
-    'a file of predicates is a list of conditions, such as [{"op": "≥", "left": "x", "right": 3}]'
-)
-
 
 def read_predicates(path: str | Path, task: Task) -> list[Expr]:
-    """Return the predicates of a file, conditions over the variables of the task.
-
-    The file has a list of conditions, an object with such a list as ``predicates``, or properties:
-    those of all properties of the kind PA count. In place of a list there may be a reference to
-    another file. Raises InputError that names the file, the place and what is wrong.
+    """Return the predicates of a file. Raises InputError that names the file, the place and what is
+    wrong.
     """
-    if not isinstance(task, CompiledTask):
+    if not has_description(task):
         raise InputError("bad-option", "predicates are for tasks that Python code does not define")
-    scope = _scope(task)
-    converter = Converter(arrays=list(task.description.arrays.values()))
-    found = [
-        _predicate(converter, part, scope, task)
-        for listed in _lists(resolved(whole_file(path)))
-        for part in _entries(listed)
-    ]
-    if not found:
-        raise InputError("no-predicates", "there are no predicates", file=str(path), hint=_HINT)
-    return found
+    return predicates_in(path, task)
 
 
 def read_cuts(path: str | Path, task: Task) -> list[tuple[int, float]]:
@@ -51,13 +31,13 @@ def read_cuts(path: str | Path, task: Task) -> list[tuple[int, float]]:
     a variable's number and the value from which on it is different.
     """
     conditions = read_predicates(path, task)
-    assert isinstance(task, CompiledTask)
+    assert has_description(task)
     atoms = Atoms(task)
     tests = [test for condition in conditions for test in atoms.known_tests(condition)]
-    found: list[tuple[int, float]] = [(t.variable, t.value) for t in tests if isinstance(t, Cut)]
+    cuts: list[tuple[int, float]] = [(t.variable, t.value) for t in tests if isinstance(t, Cut)]
     for condition in conditions:
-        found += _real_cuts(condition, task)
-    return list(dict.fromkeys(found))
+        cuts += _real_cuts(condition, task)
+    return list(dict.fromkeys(cuts))
 
 
 def _real_cuts(condition: Expr, task: CompiledTask) -> Iterator[tuple[int, float]]:
@@ -73,89 +53,3 @@ def _real_cuts(condition: Expr, task: CompiledTask) -> Iterator[tuple[int, float
         for cut in (value, math.nextafter(value, math.inf)):
             if v.lower < cut <= v.upper:
                 yield number, cut
-
-
-# -- where they stand ----------------------------------------------------------------------------
-
-
-def _lists(part: Part) -> Iterator[Part]:
-    """Yield the lists of predicates that a file has."""
-    node = part.node
-    if isinstance(node, list):
-        yield part
-    elif isinstance(node, dict) and "predicates" in node:
-        yield resolved(part.at("predicates"))
-    elif isinstance(node, dict) and "properties" in node:
-        yield from _lists_of_properties(part)
-    else:
-        with in_file(part.file):
-            refuse("no-predicates", "these are no predicates", part.place, _HINT)
-
-
-def _lists_of_properties(part: Part) -> Iterator[Part]:
-    with in_file(part.file):
-        for item, place in json_items(part.node, "properties", part.place):
-            json_object(item, place, required=("expression",))
-            node = item["expression"]
-            if isinstance(node, dict) and node.get("op") == "PA" and "predicates" in node:
-                whole = Part(node, part.file, place / "expression", part.labels)
-                yield resolved(whole.at("predicates"))
-
-
-def _entries(part: Part) -> Iterator[Part]:
-    """Yield the predicates of a list."""
-    if isinstance(part.node, dict) and "predicates" in part.node:
-        part = resolved(part.at("predicates"))
-    with in_file(part.file):
-        listed = json_list(part.node, part.place)
-        if len(listed) > MAX_PREDICATES:
-            message = f"a list of {len(listed):,} predicates is too long"
-            refuse("too-many-predicates", message, part.place, f"at most {MAX_PREDICATES:,} do")
-    for i, item in enumerate(listed):
-        yield Part(item, part.file, part.place / i, part.labels)
-
-
-# -- what they mean ------------------------------------------------------------------------------
-
-
-def _predicate(converter: Converter, part: Part, scope: Scope, task: CompiledTask) -> Expr:
-    with in_file(part.file):
-        try:
-            made = converter.scalar(part.node, scope, part.place)
-        except SurefootError as error:
-            if error.code == "jani-unknown-variable":
-                raise _other_task(error, task) from None
-            raise
-        if made.type != "bool":
-            message = f"a predicate is a condition, and this is a number ({made.type})"
-            refuse("type-mismatch", message, part.place, "compare it with something: x ≥ 3")
-    return made
-
-
-def _other_task(error: SurefootError, task: CompiledTask) -> InputError:
-    """Return the error for a predicate about a variable that the task does not have."""
-    some = ", ".join(quoted(name) for name in task.names[:3])
-    more = " and others" if len(task.names) > 3 else ""
-    return InputError(
-        "predicates-of-another-task",
-        f"{error.message}: the predicate file is for another task than {quoted(task.name)}",
-        place=error.place,
-        hint=error.hint or f"this task has the variables {some}{more}",
-    )
-
-
-def _scope(task: CompiledTask) -> Scope:
-    """Return what names mean: constants, variables, arrays; local ones also without element."""
-    description = task.description
-    names: dict[str, Entry] = {v.name: variable(v.name, v.type) for v in task.variables}
-    names |= description.arrays
-    short: dict[str, list[Entry]] = {}
-    for name, meaning in names.items():
-        if "." in name:
-            short.setdefault(name.rpartition(".")[2], []).append(meaning)
-    for name, meanings in short.items():
-        if len(meanings) == 1:
-            names.setdefault(name, meanings[0])
-    for name, value in description.constants.items():
-        names.setdefault(name, constant(value))
-    return Scope(names)

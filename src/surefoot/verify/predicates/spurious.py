@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from surefoot import _core
 from surefoot.policies.decisions import ask_core
 from surefoot.tasks.compiled_task import CompiledTask
 from surefoot.verify.predicates.atoms import Cut, Test
@@ -56,7 +57,7 @@ Found = PackedRun | Refinement | Innocent | None
 
 
 class Follower:
-    """Follows abstract runs of a job."""
+    """Follows abstract runs of a question."""
 
     def __init__(self, task: CompiledTask, cells: Cells, solver: Callable[[], Solver]) -> None:
         self.task = task
@@ -71,11 +72,11 @@ class Follower:
 
         Raises InputError if a run comes to an error of the model or the policy.
         """
-        found = self._by_boxes(start, stages)
-        if isinstance(found, Refinement):
-            return found
-        if found is not None:
-            run = self._tried(found, stages)
+        answer = self._by_boxes(start, stages)
+        if isinstance(answer, Refinement):
+            return answer
+        if answer is not None:
+            run = self._tried(answer, stages)
             if run is not None:
                 return run
         return self._by_solver(start, stages)
@@ -106,11 +107,11 @@ class Follower:
         """Return where the outcome leads from a part of its source."""
         if image.edge is None or source == image.source:
             return image.box
-        parts: Any = ask_core(self.task, self.boxes.parts, list(source), 1)
-        for what, _, _, images in parts:
-            for edge, outcome, _, box in images:
-                if what == "step" and (edge, outcome) == (image.edge, image.outcome):
-                    return meet(whole(box), image.box) or image.box
+        parts: list[_core.BoxPart] = ask_core(self.task, self.boxes.parts, list(source), 1)
+        steps = (each for part in parts if part.what == "step" for each in part.images)
+        for step in steps:
+            if (step.edge, step.outcome) == (image.edge, image.outcome):
+                return meet(whole(step.image), image.box) or image.box
         return image.box
 
     def _apart(self, stage: Stage, at: Box) -> Refinement | None:
@@ -178,11 +179,12 @@ class Follower:
     def looked_at(self, state: Sequence[int]) -> tuple[str, int | None, list[tuple[int, ...]]]:
         """Return what a state is, the action there, and its outcomes. Raises InputError."""
         box = [(value, value) for value in state]
-        parts: Any = ask_core(self.task, self.boxes.parts, box, 1)
+        parts: list[_core.BoxPart] = ask_core(self.task, self.boxes.parts, box, 1)
         if not parts:
             return "goal", None, []
-        what, _, action, images = parts[0]
-        return what, action, [tuple(int(low) for low, _ in image) for _, _, _, image in images]
+        part = parts[0]
+        after = [tuple(int(low) for low, _ in each.image) for each in part.images]
+        return part.what, part.action, after
 
     def run_of(self, states: Sequence[tuple[int, ...]]) -> PackedRun:
         """Return a run of these states."""
@@ -230,13 +232,13 @@ class Follower:
                 moments.append(after)
             return self._replayed(solver, moments, stages)
 
-    def starting(self, start: Box, cell: Cell) -> list[Any]:
+    def starting(self, start: Box, cell: Cell) -> list[object]:
         """Return the conditions for a state to be a start state in a box and in a cell."""
         solver = self.solver()
         inside = [*solver.inside(start, solver.now), *self._inside(solver, cell, solver.now)]
         return inside + self._start(solver)
 
-    def _start(self, solver: Solver) -> list[Any]:
+    def _start(self, solver: Solver) -> list[object]:
         description = self.task.description
         if self.task.start_source() is not None:
             return []  # listed ones are boxes of their own
@@ -245,10 +247,10 @@ class Follower:
             condition = description.initial_condition()
         return [] if condition is None else [solver.condition(condition, solver.now)]
 
-    def _inside(self, solver: Solver, cell: Cell, at: Moment) -> list[Any]:
+    def _inside(self, solver: Solver, cell: Cell, at: Moment) -> list[object]:
         return [*solver.inside(cell.box, at), *solver.literals(cell.literals, at)]
 
-    def _step(self, solver: Solver, stage: Stage, at: Moment) -> tuple[list[Any], Moment | None]:
+    def _step(self, solver: Solver, stage: Stage, at: Moment) -> tuple[list[object], Moment | None]:
         image = stage.image
         if image is None:
             return [], None
@@ -262,15 +264,15 @@ class Follower:
     ) -> Refinement | None:
         """Return tests that tell the states that a run comes to from those that go on."""
         known = self._bounds(stage)
-        found = self._core(solver, known, at)
-        if found is None:
+        core = self._core(solver, known, at)
+        if core is None:
             candidates = self._refinement(stage.cell, self._candidates(stage, then))
             if candidates is not None:
                 known += self._implied(solver, stage, then, candidates.tests)
-            found = self._core(solver, known, at)
-            if found is None:
-                found = [] if candidates is None else candidates.tests
-        return self._refinement(stage.cell, found)
+            core = self._core(solver, known, at)
+            if core is None:
+                core = [] if candidates is None else candidates.tests
+        return self._refinement(stage.cell, core)
 
     def _bounds(self, stage: Stage) -> list[tuple[Test, bool]]:
         """Return the tests for being where a run must be to go on, with what they say."""
@@ -288,17 +290,17 @@ class Follower:
 
     def _candidates(self, stage: Stage, then: Cell | None) -> list[Test]:
         """Return tests that may say something about what goes on."""
-        found: list[Test] = []
+        candidates: list[Test] = []
         if stage.image is None or stage.image.edge is None or then is None:
-            return found
+            return candidates
         wanted: list[Test] = [Cut(*cut) for cut in bounds_cut(then.box, self.atoms.full)]
         wanted += [predicate for predicate, _ in then.literals]
         for test in wanted:
-            found += self._before(test, stage) or []
+            candidates += self._before(test, stage) or []
         guard = self.task.description.edges[stage.image.edge].guard
         for condition in (guard, self.task.description.goal_condition):
-            found += [] if condition is None else self.atoms.known_tests(condition)
-        return found
+            candidates += [] if condition is None else self.atoms.known_tests(condition)
+        return candidates
 
     def _implied(
         self, solver: Solver, stage: Stage, then: Cell | None, tests: Sequence[Test]
@@ -310,14 +312,14 @@ class Follower:
         going += [*solver.inside(stage.source, at), *needed]
         if then is not None and after is not None:
             going += self._inside(solver, then, after)
-        found = []
+        implied = []
         with solver.apart(*going):
             for test in tests:
                 for value in (True, False):
                     if solver.is_possible(solver.says(test, not value, at)) is False:
-                        found.append((test, value))
+                        implied.append((test, value))
                         break
-        return found
+        return implied
 
     def _replayed(
         self, solver: Solver, moments: Sequence[Moment], stages: Sequence[Stage]

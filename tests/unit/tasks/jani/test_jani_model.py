@@ -1,7 +1,7 @@
 """Variables, elements, edges and the product, on models small enough to check by hand."""
 
 import pytest
-from tests.unit.tasks.jani.builders import (
+from tests.support.jani import (
     X,
     Y,
     automaton,

@@ -1,7 +1,7 @@
 """Start, goal and fail, from properties and from files of their own."""
 
 import pytest
-from tests.unit.tasks.jani.builders import (
+from tests.support.jani import (
     X,
     automaton,
     av,

@@ -1,8 +1,8 @@
 """What is written means what was read."""
 
 import pytest
+from tests.support.jani import X, Y, automaton, edge, model, op, sync
 from tests.support.random_models import random_model
-from tests.unit.tasks.jani.builders import X, Y, automaton, edge, model, op, sync
 
 from surefoot.errors import SurefootError
 from surefoot.tasks.description import Description

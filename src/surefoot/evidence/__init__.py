@@ -1,0 +1,1 @@
+"""Evidence for what a stage found: findings and certificates, made once and checked once."""
