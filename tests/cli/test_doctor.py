@@ -87,7 +87,7 @@ def test_policy_in_the_document(surefoot: Surefoot, tmp_path: Path) -> None:
 def test_policy_that_differs_is_code_1(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from surefoot.cli import main
     from surefoot.doctor import fidelity
-    from surefoot.doctor.originals import Original
+    from surefoot.policies.original import Original
 
     (tmp_path / "p.nnet").write_text(nnet_text(random_network(3, 9, 8, 6, precision="float64")))
     monkeypatch.chdir(tmp_path)

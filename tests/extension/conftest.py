@@ -22,6 +22,8 @@ corridor = toy_front_end:FRONT_END
 slow = toy_methods:SLOW
 [surefoot.formats]
 table = toy_format:FORMAT
+[surefoot.fitted]
+toy_library = toy_library:FITTED
 [surefoot.pictures]
 bar = toy_picture:PICTURE
 [surefoot.oracles]

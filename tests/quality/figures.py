@@ -223,10 +223,10 @@ def figures() -> Iterator[Figure]:
     fuzz = ("fuzz", TASK, "--policy", POLICY, "--runs", "1")
     yield Figure("frames, fuzz to core", 10, 5, lambda: len(frames_to_core(*fuzz)))
     yield Figure("frames, debug to core", 10, 10, debug_frames)
-    yield Figure("files for a method", 2, 3, lambda: len(files_to_add("verify/ic3", "ic3")))
+    yield Figure("files for a method", 2, 2, lambda: len(files_to_add("verify/ic3", "ic3")))
     front_end = ("tasks/jani", "jani", ".jani")
     yield Figure("files for a front end", 2, 2, lambda: len(files_to_add(*front_end)))
-    yield Figure("files for a format", 2, 6, files_for_a_format)
+    yield Figure("files for a format", 2, 2, files_for_a_format)
 
 
 def files_for_a_format() -> int:

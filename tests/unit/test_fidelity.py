@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -18,10 +19,11 @@ import surefoot
 from surefoot import Description, examine, load_policy
 from surefoot.doctor import originals
 from surefoot.doctor.fidelity import compared
-from surefoot.doctor.originals import Original, numpy_scores, original_of
+from surefoot.doctor.originals import numpy_scores, original_of
 from surefoot.doctor.sampling import sampled
 from surefoot.policies import Policy, as_policy
 from surefoot.policies.models import Layer, Network
+from surefoot.policies.original import Original
 from surefoot.policies.safetensors import to_bytes
 from surefoot.policies.trees import own
 
@@ -120,7 +122,7 @@ def test_without_torch_numpy_computes(activation: str, monkeypatch: pytest.Monke
     network = random_network(4, 4, 12, 4, activation=activation)
     rows = np.random.default_rng(0).uniform(-9, 9, size=(500, 4))
     by_torch = originals._torch(network)
-    monkeypatch.setattr(originals, "_library", lambda name: None)
+    monkeypatch.setattr(originals, "installed", lambda name: None)
     by_numpy = originals._torch(network)
     assert by_numpy.name.startswith("NumPy")
     assert np.allclose(by_numpy.scores(rows), by_torch.scores(rows), rtol=1e-4, atol=1e-5)
@@ -135,7 +137,8 @@ def test_a_library_that_is_not_installed_is_named(
         load_policy(trees_file(tmp_path, "ubj"), small_grid()),
         load_policy(trees_file(tmp_path, "txt"), small_grid()),
     ]
-    monkeypatch.setattr(originals, "_library", lambda name: None)
+    for module in ("onnxruntime", "xgboost", "lightgbm"):
+        monkeypatch.setitem(sys.modules, module, None)
     for policy, name in zip(policies, ("onnxruntime", "XGBoost", "LightGBM"), strict=True):
         found, findings = compared(policy, sample_of(policy, 10), seed=0, deadline=LATER)
         assert (found.original, findings) == (None, [])

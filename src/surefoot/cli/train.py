@@ -28,7 +28,6 @@ CUT_BY = {
     "interrupted": "interrupted",
     "diverged": "the weights diverged (a smaller --learning-rate may help)",
 }
-SUFFIXES = (".safetensors", ".onnx")
 Out = Annotated[
     Path,
     Parameter(name=("--out", "-o"), help="the policy: *.safetensors, or *.onnx"),
@@ -61,13 +60,13 @@ def train(
 
     with redirect_stdout(sys.stderr), Progress("reading the task"):
         from surefoot.policies.libraries import library
-        from surefoot.policies.writing import check_writable
+        from surefoot.policies.writing import check_writable, suffixes_of
         from surefoot.train import hidden_sizes
 
         options = checked_options(options)
         hidden_sizes(options.hidden)
         library("torch", extra="train", what="training")
-        check_writable(out, SUFFIXES)
+        check_writable(out, suffixes_of("network"))
         loaded = task_arguments.load(task)
     with redirect_stdout(sys.stderr), Progress("training") as progress:
         from surefoot.train import train as run

@@ -19,13 +19,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from surefoot.doctor.originals import Original, original_of
+from surefoot.doctor.originals import original_of
 from surefoot.doctor.policy_report import Fidelity, Part
 from surefoot.doctor.report import Finding
 from surefoot.errors import printable, quoted
 from surefoot.policies.callables import fed
 from surefoot.policies.decisions import ask_core
 from surefoot.policies.models import Corrected, Network, Reals, Trees
+from surefoot.policies.original import Original
 from surefoot.text import counted
 
 if TYPE_CHECKING:

@@ -1,81 +1,55 @@
-"""The libraries that policies come from, each as a function from inputs to scores.
-
-They are imported when they are needed, if they are installed. Files are handed to them only after
-our own readers have accepted them.
+"""What a policy is compared with: the library that its file comes from, or else a plain evaluation
+by a library of numbers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from surefoot.errors import printable
 from surefoot.policies.models import Corrected, Network, Reals, Trees
+from surefoot.policies.original import Original, installed
 
 if TYPE_CHECKING:
     from surefoot.policies import Policy
-
-
-@dataclass(frozen=True)
-class Original:
-    """A library that evaluates the policy: its name with version, and scores of rows of inputs."""
-
-    name: str
-    scores: Callable[[Reals], Reals]
+    from surefoot.policies.format import Format
 
 
 def original_of(policy: Policy) -> Original | str:
     """Return the library that a policy comes from, or why there is none to compare with."""
-    kind, path = _kind_of(policy)
-    if kind == "onnx":
-        return _onnxruntime(path)
-    if isinstance(policy.model, Network):
-        return _torch(policy.model)
-    if isinstance(policy.model, Corrected):
-        return _corrected(policy.model)
-    if kind in ("xgboost", "lightgbm") and policy.model is not None:
-        library = _xgboost if kind == "xgboost" else _lightgbm
-        return library(path, policy.model.num_outputs)
-    if policy.file is None or policy.file.suffix == ".py":
+    form, path = _format_of(policy)
+    model = policy.model
+    if form is not None and form.original is not None and model is not None:
+        return form.original(path, model.num_outputs)
+    if isinstance(model, Network):
+        return _torch(model)
+    if isinstance(model, Corrected):
+        return _corrected(model)
+    if form is None:
         return "the policy comes from no file: there is nothing to compare it with"
-    what = {"rules": "rules", "veritas": "Veritas ensembles", "trees": "trees of our own format"}
-    return f"{what.get(kind, 'such files')} have no other library to compare with"
+    return f"{form.plural} have no other library to compare with"
 
 
-def _kind_of(policy: Policy) -> tuple[str, Path]:
-    from surefoot.policies.formats import kind_of
+def _format_of(policy: Policy) -> tuple[Format | None, Path]:
+    """Return the format of the file that a policy's model is in, and where it stands."""
+    from surefoot.policies.formats import format_of, kind_of
     from surefoot.policies.interface import read_interface
 
     path = policy.file
     if path is None or path.suffix == ".py":
-        return "none", Path()
+        return None, Path()
     kind = kind_of(path)
     if kind == "interface" and (named := read_interface(path).file) is not None:
         path = path.parent / named
         kind = kind_of(path)
-    return kind, path
-
-
-def _library(name: str) -> Any:
-    """Return a library, None if it is not installed."""
-    try:
-        return import_module(name)
-    except ImportError:
-        return None
-
-
-def _missing(name: str, extra: str) -> str:
-    return f"{name} is not installed: pip install 'surefoot[{extra}]' to compare with it"
+    return format_of(kind), path
 
 
 def _torch(network: Network) -> Original:
     """Return the same layers in torch, or in NumPy where that is not installed."""
-    torch = _library("torch")
+    torch = installed("torch")
     if torch is None:
         return Original(f"NumPy {np.__version__}", lambda rows: numpy_scores(network, rows))
     kind = torch.float32 if network.precision == "float32" else torch.float64
@@ -144,99 +118,3 @@ def numpy_scores(network: Network, rows: Reals) -> Reals:
             values = np.where(values < 0, values * kind(layer.slope), values)
     scores: Reals = values.astype(np.float64)
     return scores
-
-
-def _onnxruntime(path: Path) -> Original | str:
-    runtime, onnx = _library("onnxruntime"), _library("onnx")
-    if runtime is None or onnx is None:
-        return _missing("onnxruntime", "onnx")
-    options = runtime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.log_severity_level = 3
-    try:
-        content = _before_softmax(onnx, onnx.load(str(path), load_external_data=False))
-        session = runtime.InferenceSession(
-            content, sess_options=options, providers=["CPUExecutionProvider"]
-        )
-    except Exception as error:
-        return f"onnxruntime refuses the file: {_first_line(error)}"
-    given = session.get_inputs()[0]
-    kind = np.float64 if given.type == "tensor(double)" else np.float32
-    is_single = isinstance(given.shape[0], int) if len(given.shape) > 1 else True
-
-    def scores(rows: Reals) -> Reals:
-        parts = [rows[at : at + 1] for at in range(len(rows))] if is_single else [rows]
-        shape = [-1, *(d if isinstance(d, int) else -1 for d in given.shape[1:])]
-        shape = shape if shape.count(-1) == 1 else [len(parts[0]), -1]
-        shape = [-1] if len(given.shape) == 1 else shape
-        answers = [
-            session.run(None, {given.name: part.astype(kind).reshape(shape)})[0] for part in parts
-        ]
-        stacked: Reals = np.concatenate(
-            [np.reshape(answer, (-1, answer.shape[-1])) for answer in answers]
-        )
-        return stacked.astype(np.float64)
-
-    return Original(f"onnxruntime {runtime.__version__}", scores)
-
-
-def _before_softmax(onnx: Any, model: Any) -> bytes:
-    """Return the model with its scores as output: what goes into a final Softmax or ArgMax."""
-    makers = {name: node for node in model.graph.node for name in node.output}
-    name = model.graph.output[0].name
-    while (node := makers.get(name)) is not None and node.op_type in (
-        *("Softmax", "LogSoftmax", "ArgMax"),
-        *("Identity", "Cast"),
-    ):
-        name = node.input[0]
-    if name != model.graph.output[0].name:
-        del model.graph.output[:]
-        model.graph.output.append(onnx.ValueInfoProto(name=name))
-    content: bytes = model.SerializeToString()
-    return content
-
-
-def _xgboost(path: Path, outputs: int) -> Original | str:
-    xgboost = _library("xgboost")
-    if xgboost is None:
-        return _missing("XGBoost", "trees")
-    try:
-        booster = xgboost.Booster({"nthread": 1}, model_file=str(path))
-    except Exception as error:
-        return f"XGBoost refuses the file: {_first_line(error)}"
-
-    def scores(rows: Reals) -> Reals:
-        matrix = xgboost.DMatrix(rows[:, : booster.num_features()])
-        scores = booster.predict(matrix, output_margin=True, validate_features=False)
-        return _columns(scores, len(rows), outputs)
-
-    return Original(f"XGBoost {xgboost.__version__}", scores)
-
-
-def _lightgbm(path: Path, outputs: int) -> Original | str:
-    lightgbm = _library("lightgbm")
-    if lightgbm is None:
-        return _missing("LightGBM", "trees")
-    try:
-        booster = lightgbm.Booster(model_file=str(path))
-    except Exception as error:
-        return f"LightGBM refuses the file: {_first_line(error)}"
-
-    def scores(rows: Reals) -> Reals:
-        scores = booster.predict(
-            np.ascontiguousarray(rows[:, : booster.num_feature()]), raw_score=True, num_threads=1
-        )
-        return _columns(scores, len(rows), outputs)
-
-    return Original(f"LightGBM {lightgbm.__version__}", scores)
-
-
-def _columns(answer: object, rows: int, outputs: int) -> Reals:
-    """Return scores, a row for each input; of two classes with one margin that against 0."""
-    scores: Reals = np.asarray(answer, dtype=np.float64).reshape(rows, -1)
-    is_margin = outputs == 2 and scores.shape[1] == 1
-    return np.hstack([np.zeros_like(scores), scores]) if is_margin else scores
-
-
-def _first_line(error: Exception) -> str:
-    return printable(str(error).strip().split("\n")[0])

@@ -429,8 +429,10 @@ def _of_file(text: str, task: Task, *, interface: object, unfiltered: bool | Non
 
 def _hint_beside(path: Path) -> str | None:
     """Return where the interface of a network stands, if it stands beside it."""
-    sibling = path.with_suffix(".jani2nnet")
-    if path.suffix == ".nnet" and sibling.is_file():
+    from surefoot.policies.formats import format_of, kind_of
+
+    suffix = format_of(kind_of(path)).interface_suffix
+    if suffix is not None and (sibling := path.with_suffix(suffix)).is_file():
         return f"its interface stands beside it: give {sibling}"
     return None
 

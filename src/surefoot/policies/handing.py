@@ -14,7 +14,7 @@ from surefoot.jobs.job import Pair, PolicySource, TaskSource
 from surefoot.jobs.stages import Work
 from surefoot.options import BudgetOptions
 from surefoot.policies import Policy, load_policy
-from surefoot.policies.writing import SUFFIXES_OF, policy_bytes
+from surefoot.policies.writing import policy_bytes, suffixes_of
 from surefoot.tasks import load_task
 from surefoot.tasks.compiled_task import has_description
 from surefoot.tasks.front_ends import task_text
@@ -30,7 +30,7 @@ def pair_of(task: Task, policy: Policy | None = None) -> Pair:
 
 def can_be_handed_over(policy: Policy) -> bool:
     """Return whether a policy has a model that is written as bytes."""
-    return policy.model_kind in SUFFIXES_OF
+    return policy.model is not None and bool(suffixes_of(policy.model.kind))
 
 
 def _task_source(task: Task) -> TaskSource:
@@ -48,7 +48,7 @@ def _task_source(task: Task) -> TaskSource:
 def _policy_source(policy: Policy) -> PolicySource:
     if can_be_handed_over(policy):
         assert policy.model is not None and policy.interface is not None
-        suffix = SUFFIXES_OF[policy.model.kind][0]
+        suffix = suffixes_of(policy.model.kind)[0]
         content = policy_bytes(policy, suffix)
         return PolicySource("file", content, suffix, policy.interface.to_dict(), policy.unfiltered)
     if policy.name == "first" or policy.name.startswith(("random", "builtin:")):

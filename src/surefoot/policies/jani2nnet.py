@@ -132,4 +132,10 @@ def _refuse(message: str, place: str) -> NoReturn:
     raise InputError("bad-jani2nnet", message, place=place or None)
 
 
-FORMAT = Format("jani2nnet", read, (".jani2nnet",), looks=Looks(begins=ANYTHING))
+FORMAT = Format(
+    "jani2nnet",
+    read,
+    (".jani2nnet",),
+    looks=Looks(begins=ANYTHING),
+    model_file=lambda path: read(path).files[0],
+)

@@ -8,24 +8,23 @@ with trees that correct them, to ``.safetensors``, trees to our own ``.json``.
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable
 from dataclasses import replace
-from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from surefoot.errors import InputError, Unsupported, printable, quoted
 from surefoot.files import write_files
+from surefoot.policies.fitted import fitted_of
+from surefoot.policies.format import JSON, Format, Writer
 from surefoot.policies.formats import format_of
 from surefoot.policies.models import Layer, Model, Network, Trees
 from surefoot.policies.writing import (
-    SUFFIXES_OF,
     check_place,
     interface_file,
     loaded_of,
+    suffixes_of,
     write_policy,
 )
 
@@ -33,8 +32,6 @@ if TYPE_CHECKING:
     from surefoot.policies import Policy
 
 NOT_HELD = "repair-not-held"
-OWN = ("trees", "safetensors", "onnx")
-"""kinds of files that ``write_policy`` writes"""
 
 
 # -- files -----------------------------------------------------------------------------------
@@ -54,12 +51,12 @@ def write_like(
     kind, source = _source(original)
     suffix = Path(path).suffix.lower()
     form = format_of(kind)
-    if policy.model is None or form.write_like is None or suffix not in _suffixes(source):
+    if policy.model is None or form.write_like is None or suffix not in _suffixes(form, source):
         return write_policy(policy, path, reads_back=reads_back)
     try:
         content = form.write_like(policy.model, source)
     except ValueError as error:
-        if suffix in SUFFIXES_OF.get(policy.model.kind, ()):
+        if suffix in suffixes_of(policy.model.kind):
             return write_policy(policy, path, reads_back=reads_back)
         raise _not_held(f"a file *{suffix}", error, policy.model) from None
     file = check_place(path, (suffix,))
@@ -72,10 +69,10 @@ def check_suffix(original: Policy, path: str | Path) -> None:
     to ask before long work.
     """
     kind, source = _source(original)
-    model = loaded_of(original).model
+    form, model = format_of(kind), loaded_of(original).model
     known = [
-        *(_suffixes(source) if format_of(kind).write_like else ()),
-        *SUFFIXES_OF.get(model.kind, ()),
+        *(_suffixes(form, source) if form.write_like else ()),
+        *suffixes_of(model.kind),
     ]
     if Path(path).suffix.lower() not in known:
         wanted = " or ".join(f"*{suffix}" for suffix in dict.fromkeys(known))
@@ -90,25 +87,35 @@ def suffix_like(policy: Policy, original: Policy) -> str:
     model = loaded_of(policy).model
     kind, source = _source(original)
     suffix = source.suffix.lower()
-    known = SUFFIXES_OF.get(model.kind, (".json",))
-    if (write := format_of(kind).write_like) is not None:
+    known = suffixes_of(model.kind) or (".json",)
+    form = format_of(kind)
+    if form.write_like is not None:
         try:
-            write(model, source)
+            form.write_like(model, source)
         except ValueError:
             return known[0]
         return suffix
-    is_possible = kind in OWN and suffix in known and (kind != "onnx" or find_spec("onnx"))
+    is_possible = form.writer is not None and suffix in known and _is_writable(form.writer)
     return suffix if is_possible else known[0]
 
 
-def _suffixes(source: Path) -> tuple[str, ...]:
+def _is_writable(writer: Writer) -> bool:
+    try:
+        writer.require()
+    except Unsupported:
+        return False
+    return True
+
+
+def _suffixes(form: Format, source: Path) -> tuple[str, ...]:
+    """Return the suffixes of files with the same content; JSON is not what others have."""
     suffix = source.suffix.lower()
-    return (".txt", ".lgb") if suffix in (".txt", ".lgb") else (suffix,)
+    is_any = suffix in form.suffixes and JSON not in form.suffixes
+    return form.suffixes if is_any else (suffix,)
 
 
 def _source(original: Policy) -> tuple[str, Path]:
     """Return what the file of a policy's model is, and where it stands; ``none`` without one."""
-    from surefoot.policies import jani2nnet
     from surefoot.policies.formats import kind_of
     from surefoot.policies.interface import read_interface
 
@@ -119,8 +126,9 @@ def _source(original: Policy) -> tuple[str, Path]:
     if kind == "interface" and (named := read_interface(path).file) is not None:
         path = path.parent / named
         kind = kind_of(path)
-    if kind == "jani2nnet":
-        return "nnet", jani2nnet.read(path).files[0]
+    if (model_file := format_of(kind).model_file) is not None:
+        path = model_file(path)
+        kind = kind_of(path)
     return kind, path
 
 
@@ -135,11 +143,8 @@ def fitted_like(policy: Policy, original: object) -> object:
     hold it.
     """
     model = policy.model
-    for base in type(original).__mro__:
-        make = _MAKERS.get(base.__module__.partition(".")[0])
-        if make is not None:
-            break
-    else:
+    fitted = fitted_of(type(original))
+    if fitted is None:
         what = printable(type(original).__name__)
         raise InputError(
             "not-a-fitted-model",
@@ -147,61 +152,9 @@ def fitted_like(policy: Policy, original: object) -> object:
             hint="known are XGBoost, LightGBM, scikit-learn and torch",
         )
     try:
-        return make(model, original)
+        return fitted.like(model, original)
     except ValueError as error:
         raise _not_held(f"a {printable(type(original).__name__)}", error, model) from None
-
-
-def _xgboost_object(model: Any, original: Any) -> object:
-    from surefoot.policies.trees import xgboost, xgboost_writing
-
-    content = xgboost.content_of(original)
-    data = bytearray(xgboost_writing.to_bytes(content, trees_as_counted(model), ".ubj"))
-    made = copy.deepcopy(original)
-    made.load_model(data)
-    return made
-
-
-def _lightgbm_object(model: Any, original: Any) -> object:
-    import lightgbm
-
-    from surefoot.policies.trees import lightgbm_writing
-
-    booster = getattr(original, "booster_", original)
-    text = lightgbm_writing.to_text(booster.model_to_string(), trees_as_counted(model))
-    new = lightgbm.Booster(model_str=text)
-    if booster is original:
-        return new
-    made = copy.deepcopy(original)
-    made._Booster, made._best_iteration = new, None
-    return made
-
-
-def _sklearn_object(model: Any, original: object) -> object:
-    from surefoot.policies import pipelines
-    from surefoot.policies.trees import scikit_learn, scikit_learn_writing
-
-    if pipelines.is_pipeline(original):
-        raise ValueError("the steps before its last one change what trees compare")
-    if scikit_learn.kind_of(original) not in scikit_learn.NETWORKS:
-        return scikit_learn_writing.with_trees(original, trees_as_counted(model))
-    last_layer(model, scikit_learn.trees_of(original).model)
-    return scikit_learn_writing.with_network(original, model)
-
-
-def _torch_object(model: Any, original: object) -> object:
-    from surefoot.policies.convert.torch_modules import network_of, with_last_layer
-
-    last = last_layer(model, network_of(original).model)
-    return with_last_layer(original, last)
-
-
-_MAKERS: dict[str, Callable[[object, object], object]] = {
-    "xgboost": _xgboost_object,
-    "lightgbm": _lightgbm_object,
-    "sklearn": _sklearn_object,
-    "torch": _torch_object,
-}
 
 
 # -- models ----------------------------------------------------------------------------------
@@ -233,7 +186,7 @@ def last_layer(model: Model | None, before: Model) -> Layer:
 
 
 def _not_held(what: str, error: ValueError, model: Model | None) -> Unsupported:
-    suffixes = SUFFIXES_OF.get(model.kind, ()) if model is not None else ()
+    suffixes = suffixes_of(model.kind) if model is not None else ()
     hint = f"write it to a file *{suffixes[0]}" if suffixes else None
     return Unsupported(
         NOT_HELD, f"{what} cannot hold the repaired policy: {printable(str(error))}", hint=hint

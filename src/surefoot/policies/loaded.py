@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from surefoot.errors import InputError
-from surefoot.policies.interface import Interface
+from surefoot.policies.interface import KEY, Interface
 
 if TYPE_CHECKING:
+    from surefoot.policies import Policy
     from surefoot.policies.models import Model
 
 
@@ -40,3 +41,11 @@ def checked(loaded: Loaded, path: str | Path) -> Loaded:
     except ValueError as error:
         raise InputError("bad-policy", str(error), file=str(path)) from None
     return loaded
+
+
+def interface_content(loaded: Loaded | Policy) -> dict[str, object]:
+    """Return what an interface file says of a policy, without the name of a file."""
+    content: dict[str, object] = {KEY: 1, **(loaded.interface or Interface()).to_dict()}
+    if loaded.unfiltered is not None:
+        content["unfiltered"] = loaded.unfiltered
+    return content

@@ -162,4 +162,4 @@ def _write_like(model: Model, source: Path) -> bytes:
     return ("\n".join(lines) + "\n").encode()
 
 
-FORMAT = Format("nnet", read, (".nnet",), write_like=_write_like)
+FORMAT = Format("nnet", read, (".nnet",), interface_suffix=".jani2nnet", write_like=_write_like)

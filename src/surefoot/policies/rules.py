@@ -200,4 +200,6 @@ def _real(value: object, place: str) -> float:
         raise _bad("a number is too large", place) from None
 
 
-FORMAT = Format("rules", read, (JSON,), members=frozenset({"atoms", "rules", "linear"}))
+FORMAT = Format(
+    "rules", read, (JSON,), members=frozenset({"atoms", "rules", "linear"}), plural="rules"
+)

@@ -16,13 +16,13 @@ import struct
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from surefoot.errors import InputError, Unsupported, nearest_hint, quoted, shown
 from surefoot.files import file_bytes, parse_json
-from surefoot.policies.format import Format, Looks
+from surefoot.policies.format import Format, Looks, Writer
 from surefoot.policies.interface import KEY, Interface, interface_from
 from surefoot.policies.loaded import Loaded, checked
 from surefoot.policies.models import (
@@ -413,6 +413,11 @@ def _description(
     return whole
 
 
+def _to_bytes(loaded: Loaded) -> bytes:
+    model = cast("Network | Corrected", loaded.model)
+    return to_bytes(model, loaded.interface, unfiltered=loaded.unfiltered, notes=loaded.notes)
+
+
 FORMAT = Format(
     "safetensors",
     read,
@@ -424,4 +429,5 @@ FORMAT = Format(
     ),
     is_whole=True,
     takes_activation=True,
+    writer=Writer(kinds=("network", "corrected"), to_bytes=_to_bytes),
 )

@@ -11,33 +11,59 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from surefoot.errors import InputError, Unsupported, quoted
 from surefoot.files import not_written, write_files
-from surefoot.policies.formats import with_interface
-from surefoot.policies.interface import KEY, SUFFIX, Interface, beside, read_interface
-from surefoot.policies.loaded import Loaded
+from surefoot.policies.format import Format, Writer
+from surefoot.policies.formats import FORMATS, with_interface
+from surefoot.policies.interface import SUFFIX, Interface, beside, read_interface
+from surefoot.policies.loaded import Loaded, interface_content
 
 if TYPE_CHECKING:
     from surefoot.policies import Policy
+    from surefoot.policies.models import ModelKind
 
-SUFFIXES_OF = {
-    "network": (".safetensors", ".onnx"),
-    "trees": (".json",),
-    "corrected": (".safetensors",),
-}
-"""suffixes of the files that each kind of model is written to"""
-SUFFIXES = tuple(dict.fromkeys(suffix for some in SUFFIXES_OF.values() for suffix in some))
 _WHAT = {
     "network": "a network is",
     "trees": "trees are",
     "corrected": "a network with trees that correct it is",
 }
-HOLD_INTERFACE = (".safetensors", ".json")
 WRONG_SUFFIX = "wrong-suffix"
+
+
+@cache
+def _writers() -> dict[str, Format]:
+    """Return the formats that models are written in, by suffix: those that hold the interface
+    themselves come first.
+    """
+    formats = [form for name in FORMATS.built_in if (form := FORMATS[name]).writer is not None]
+    formats.sort(key=lambda form: form.writer is not None and not form.writer.holds_interface)
+    return {suffix: form for form in formats for suffix in form.suffixes}
+
+
+def suffixes_of(kind: ModelKind | None = None) -> tuple[str, ...]:
+    """Return the suffixes of files to which a kind of model is written, the usual one first;
+    without a kind, those of all kinds.
+    """
+    kinds = _WHAT if kind is None else (kind,)
+    return tuple(
+        dict.fromkeys(
+            suffix
+            for each in kinds
+            for suffix, form in _writers().items()
+            if form.writer is not None and each in form.writer.kinds
+        )
+    )
+
+
+def _writer_of(file: Path) -> Writer:
+    writer = _writers()[file.suffix.lower()].writer
+    assert writer is not None
+    return writer
 
 
 def write_policy(
@@ -52,11 +78,12 @@ def write_policy(
     file = check_place(path)
     loaded = loaded_of(policy)
     contents = {file: _content(loaded, file)}
-    if file.suffix.lower() == ".onnx":
-        contents |= interface_file(loaded, file)
-    else:
+    if _writer_of(file).holds_interface:
         _check_beside(loaded, file)
-    return write_files(contents, read=_reader(file) if reads_back else None)
+    else:
+        contents |= interface_file(loaded, file)
+    read = _writers()[file.suffix.lower()].read
+    return write_files(contents, read=read if reads_back else None)
 
 
 def policy_bytes(policy: Policy | Loaded, suffix: str) -> bytes:
@@ -78,42 +105,23 @@ def loaded_of(policy: Policy | Loaded) -> Loaded:
 
 def _content(loaded: Loaded, file: Path) -> bytes:
     """Return the bytes of a policy file. Raises InputError if its suffix is not for the model."""
-    model: Any = loaded.model
-    suffixes = SUFFIXES_OF.get(model.kind)
-    if suffixes is None:
-        message = f"{model.kind} are not converted: the file is safe to load as it is"
+    kind = loaded.model.kind
+    suffixes = suffixes_of(kind)
+    if not suffixes:
+        message = f"{kind} are not converted: the file is safe to load as it is"
         raise Unsupported("convert-rules", message)
-    suffix = file.suffix.lower()
-    if suffix not in suffixes:
-        message = f"{_WHAT[model.kind]} written to a file {_or(suffixes)}"
+    if file.suffix.lower() not in suffixes:
+        message = f"{_WHAT[kind]} written to a file {_or(suffixes)}"
         raise InputError(WRONG_SUFFIX, message, file=str(file))
-    if suffix == ".onnx":
-        from surefoot.policies import onnx_writer
-
-        return onnx_writer.to_bytes(model, _interface_content(loaded))
-    if suffix == ".safetensors":
-        from surefoot.policies import safetensors
-
-        more: dict[str, Any] = {"unfiltered": loaded.unfiltered, "notes": loaded.notes}
-        return safetensors.to_bytes(model, loaded.interface, **more)
-    from surefoot.policies.trees import own
-
-    return own.to_text(model, loaded.interface, unfiltered=loaded.unfiltered).encode()
+    return _writer_of(file).to_bytes(loaded)
 
 
 def interface_file(policy: Policy | Loaded, file: Path) -> dict[Path, bytes]:
     """Return name and content of the interface that stands beside a file, for those who cannot read
     it inside, or where there is none.
     """
-    content = json.dumps({"file": file.name, **_interface_content(policy)}, indent=1) + "\n"
+    content = json.dumps({"file": file.name, **interface_content(policy)}, indent=1) + "\n"
     return {file.with_name(file.name + SUFFIX): content.encode()}
-
-
-def _interface_content(policy: Policy | Loaded) -> dict[str, object]:
-    content: dict[str, object] = {KEY: 1, **(policy.interface or Interface()).to_dict()}
-    if policy.unfiltered is not None:
-        content["unfiltered"] = policy.unfiltered
-    return content
 
 
 def _check_beside(loaded: Loaded, file: Path) -> None:
@@ -138,18 +146,10 @@ def _other_interface(sibling: Path, file: Path) -> InputError:
     )
 
 
-def _reader(file: Path) -> Callable[[Path], object]:
-    from surefoot.policies import onnx, safetensors
-    from surefoot.policies.trees import own
-
-    readers = {".onnx": onnx.read, ".safetensors": safetensors.read, ".json": own.read}
-    return readers[file.suffix.lower()]
-
-
 # -- files -------------------------------------------------------------------------------------
 
 
-def check_writable(path: str | Path, suffixes: Sequence[str] = SUFFIXES) -> Path:
+def check_writable(path: str | Path, suffixes: Sequence[str] = ()) -> Path:
     """Return the path, if a policy that is still to be made can be written there: to ask before
     long work.
 
@@ -158,18 +158,19 @@ def check_writable(path: str | Path, suffixes: Sequence[str] = SUFFIXES) -> Path
     """
     file = check_place(path, suffixes)
     sibling = beside(file)
-    if sibling is not None and file.suffix.lower() in HOLD_INTERFACE:
+    if sibling is not None and _writer_of(file).holds_interface:
         raise _other_interface(sibling, file)
     return file
 
 
-def check_place(path: str | Path, suffixes: Sequence[str] = SUFFIXES) -> Path:
-    """Return the path, if a file can be written there.
+def check_place(path: str | Path, suffixes: Sequence[str] = ()) -> Path:
+    """Return the path, if a file can be written there: with one of the suffixes, or of those of any
+    policy.
 
     Raises InputError: ``unknown-suffix``, or ``file-not-written`` if it is no place for a file.
     Raises Unsupported if a library is missing that the file needs.
     """
-    file = Path(path)
+    file, suffixes = Path(path), suffixes or suffixes_of()
     if file.suffix.lower() not in suffixes:
         message = f"{quoted(str(file))} is not a file {_or(suffixes)}"
         raise InputError("unknown-suffix", message)
@@ -186,10 +187,8 @@ def check_place(path: str | Path, suffixes: Sequence[str] = SUFFIXES) -> Path:
             pass
     except OSError as error:
         raise not_written(file, error) from None
-    if file.suffix.lower() == ".onnx":
-        from surefoot.policies.onnx_writer import onnx_library
-
-        onnx_library()
+    if (form := _writers().get(file.suffix.lower())) is not None and form.writer is not None:
+        form.writer.require()
     return file
 
 

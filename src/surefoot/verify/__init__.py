@@ -37,7 +37,7 @@ METHODS: Registry[Method] = Registry(
     package=__name__,
     constant="METHOD",
     made_by="Method",
-    first=("auto", "box", "predicates", "ic3", "explicit"),
+    first=("auto",),
 )
 """methods by name"""
 UNCHECKED = "unchecked"

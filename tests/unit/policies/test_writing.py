@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from tests.support.networks import grid, random_network, same_network, torch_seq
 from surefoot import InputError, Interface, Unsupported, convert, load_policy
 from surefoot.errors import SurefootError
 from surefoot.policies import onnx, writing
+from surefoot.policies.formats import FORMATS
 from surefoot.policies.interface import Input
 from surefoot.policies.loaded import Loaded
 from surefoot.policies.models import Layer, Network, Rules
@@ -281,7 +283,8 @@ def test_what_was_there_stays_if_something_goes_wrong(tmp_path, monkeypatch):
         assert path.read_bytes() and path.name != file.name
         raise InputError("odd", "this cannot be read")
 
-    monkeypatch.setattr(writing, "_reader", lambda file: broken)
+    form = replace(FORMATS["safetensors"], read=broken)
+    monkeypatch.setattr(writing, "_writers", lambda: {".safetensors": form})
     error = error_of(write_policy, Loaded(random_network(1, 3, 4)), file)
     assert (error.code, error.file) == ("odd", str(file))
     assert file.read_bytes() == b"precious"

@@ -17,6 +17,7 @@ from surefoot.errors import InputError, SurefootError, Unsupported, quoted
 from surefoot.files import file_bytes, not_written, sha256_of
 from surefoot.policies.formats import (
     HEAD_BYTES,
+    format_of,
     given_interface,
     is_pickle,
     kind_of,
@@ -27,9 +28,9 @@ from surefoot.policies.formats import (
 from surefoot.policies.interface import Interface, InterfaceFile
 from surefoot.policies.loaded import Loaded
 from surefoot.policies.writing import (
-    SUFFIXES_OF,
     WRONG_SUFFIX,
     check_place,
+    suffixes_of,
     write_policy,
 )
 
@@ -39,7 +40,12 @@ if TYPE_CHECKING:
 MAX_SECONDS = 300.0
 MEMORY_MB = 8192
 TREES_HAVE_NONE = "trees have no activation"
-_TREES = ("xgboost", "lightgbm", "veritas", "trees")
+_CLOSED = {
+    "trees": TREES_HAVE_NONE,
+    "rules": "rules have no activation",
+    "network": "this file names its activations itself",
+}
+"""why an activation cannot be given, by the kind of the model"""
 
 
 @dataclass(frozen=True)
@@ -169,7 +175,7 @@ def _read_pickle(path: Path, out: Path, activation: str | None, limits: dict[str
 def _other(out: Path, loaded: Loaded | None) -> Path:
     """Return the name that would be right if that of ``out`` is wrong for what was loaded."""
     if loaded is not None:
-        return out.with_suffix(SUFFIXES_OF[loaded.model.kind][0])
+        return out.with_suffix(suffixes_of(loaded.model.kind)[0])
     return out.with_suffix(".safetensors" if out.suffix.lower() == ".json" else ".json")
 
 
@@ -222,13 +228,12 @@ def _read_plain(path: Path, given: InterfaceFile | None, activation: str | None)
 def _check_open(path: Path) -> None:
     """Raise InputError if a file does not leave the activation open."""
     kind = kind_of(path)
-    if kind == "safetensors":
+    if format_of(kind).takes_activation:
         return
-    message = "this file names its activations itself"
-    if kind in _TREES or kind == "rules":
-        message = TREES_HAVE_NONE if kind in _TREES else "rules have no activation"
-    elif kind == "interface":
+    if kind == "interface":
         message = 'an interface says the activation itself: "activation": "tanh"'
+    else:
+        message = _CLOSED.get(read_policy(path).model.kind, _CLOSED["network"])
     raise InputError("bad-option", message, file=str(path))
 
 

@@ -108,4 +108,10 @@ def _reals_of(value: object, place: str) -> Any:
     return reals([value], f"{place}/split_value")
 
 
-FORMAT = Format("veritas", read, (JSON,), members=frozenset({"trees", "base_scores"}))
+FORMAT = Format(
+    "veritas",
+    read,
+    (JSON,),
+    members=frozenset({"trees", "base_scores"}),
+    plural="Veritas ensembles",
+)

@@ -12,18 +12,20 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from surefoot.errors import InputError, Unsupported, printable, quoted
 from surefoot.files import file_bytes, parse_json
-from surefoot.policies.format import Format
+from surefoot.policies.format import Format, Writer
 from surefoot.policies.interface import interface_from
 from surefoot.policies.libraries import library
-from surefoot.policies.loaded import Loaded, checked
+from surefoot.policies.loaded import Loaded, checked, interface_content
 from surefoot.policies.models import Layer, Network, Reals
-from surefoot.policies.onnx_writer import METADATA
+from surefoot.policies.onnx import writer
+from surefoot.policies.onnx.writer import METADATA
+from surefoot.policies.original import Original, installed, not_installed, refusal
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -382,4 +384,72 @@ def _spread(array: Reals, size: int) -> Reals:
     return spread
 
 
-FORMAT = Format("onnx", read, (".onnx",), is_whole=True)
+# -- writing, and asking the library that ONNX files are made for ------------------------------
+
+
+def _to_bytes(loaded: Loaded) -> bytes:
+    return writer.to_bytes(cast("Network", loaded.model), interface_content(loaded))
+
+
+def _original(path: Path, _: int) -> Original | str:
+    runtime, onnx = installed("onnxruntime"), installed("onnx")
+    if runtime is None or onnx is None:
+        return not_installed("onnxruntime", "onnx")
+    options = runtime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    try:
+        content = _before_softmax(onnx, onnx.load(str(path), load_external_data=False))
+        session = runtime.InferenceSession(
+            content, sess_options=options, providers=["CPUExecutionProvider"]
+        )
+    except Exception as error:
+        return refusal("onnxruntime", error)
+    return Original(f"onnxruntime {runtime.__version__}", lambda rows: _scores(session, rows))
+
+
+def _before_softmax(onnx: Any, model: Any) -> bytes:
+    """Return the model with its scores as output: what goes into a final Softmax or ArgMax."""
+    makers = {name: node for node in model.graph.node for name in node.output}
+    name = model.graph.output[0].name
+    while (node := makers.get(name)) is not None and node.op_type in (
+        *("Softmax", "LogSoftmax", "ArgMax"),
+        *("Identity", "Cast"),
+    ):
+        name = node.input[0]
+    if name != model.graph.output[0].name:
+        del model.graph.output[:]
+        model.graph.output.append(onnx.ValueInfoProto(name=name))
+    content: bytes = model.SerializeToString()
+    return content
+
+
+def _scores(session: Any, rows: Reals) -> Reals:
+    """Return what a session of onnxruntime says of rows: at once if its input has no fixed size."""
+    given = session.get_inputs()[0]
+    kind = np.float64 if given.type == "tensor(double)" else np.float32
+    is_single = isinstance(given.shape[0], int) if len(given.shape) > 1 else True
+    parts = [rows[at : at + 1] for at in range(len(rows))] if is_single else [rows]
+    shape = [-1, *(d if isinstance(d, int) else -1 for d in given.shape[1:])]
+    shape = shape if shape.count(-1) == 1 else [len(parts[0]), -1]
+    shape = [-1] if len(given.shape) == 1 else shape
+    answers = [
+        session.run(None, {given.name: part.astype(kind).reshape(shape)})[0] for part in parts
+    ]
+    stacked: Reals = np.concatenate([np.reshape(each, (-1, each.shape[-1])) for each in answers])
+    return stacked.astype(np.float64)
+
+
+FORMAT = Format(
+    "onnx",
+    read,
+    (".onnx",),
+    is_whole=True,
+    writer=Writer(
+        kinds=("network",),
+        to_bytes=_to_bytes,
+        holds_interface=False,
+        require=writer.onnx_library,
+    ),
+    original=_original,
+)

@@ -1,16 +1,31 @@
-"""Fitted models of other libraries, as objects. None of these libraries is imported unless the
-object is one of theirs.
+"""Fitted models of other libraries, as objects: for each library a file of its name. None of these
+libraries is imported unless the object is one of theirs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from surefoot.errors import InputError, printable
 from surefoot.policies.classes import interface_of
+from surefoot.policies.fitted.library import Fitted
 from surefoot.policies.loaded import Loaded
+from surefoot.registry import Registry, of_class
+
+FITTED: Registry[Fitted] = Registry(
+    "library of fitted models",
+    group="surefoot.fitted",
+    component=of_class("library of fitted models", Fitted),
+    package="surefoot.policies.fitted",
+    constant="FITTED",
+    made_by="Fitted",
+    plural="libraries of fitted models",
+)
+"""by the name under which a library is imported"""
+
+_HOMES = ("builtins", "__main__")
+"""modules of classes that are of no library"""
 
 
 def model_of(thing: Any) -> Loaded | None:
@@ -22,11 +37,11 @@ def model_of(thing: Any) -> Loaded | None:
         return _checked_model(thing)
     if type(thing).__module__ == "surefoot.policies.models":
         return _checked_model(Loaded(thing))
-    reader = _reader_of(type(thing))
-    if reader is None:
+    fitted = fitted_of(type(thing))
+    if fitted is None:
         return None
     _check_fitted(thing)
-    made = reader(thing)
+    made = fitted.read(thing)
     loaded = made if isinstance(made, Loaded) else Loaded(made)
     if loaded.interface is None:
         classes = getattr(thing, "classes_", None)
@@ -49,39 +64,10 @@ def _checked_model(loaded: Loaded) -> Loaded:
     return loaded
 
 
-def _reader_of(kind: type) -> Callable[[object], Any] | None:
-    for base in kind.__mro__:
+def fitted_of(cls: type) -> Fitted | None:
+    """Return how models of a class are read, by the library that it or a base of it is from."""
+    for base in cls.__mro__:
         library = base.__module__.partition(".")[0]
-        if library in _READERS:
-            return _READERS[library]
+        if library not in _HOMES and library in FITTED:
+            return FITTED[library]
     return None
-
-
-def _xgboost(thing: object) -> object:
-    from surefoot.policies.trees import xgboost
-
-    return xgboost.of(thing)
-
-
-def _lightgbm(thing: object) -> object:
-    from surefoot.policies.trees import lightgbm
-
-    return lightgbm.of(thing)
-
-
-def _sklearn(thing: object) -> object:
-    from surefoot.policies import pipelines
-    from surefoot.policies.trees import scikit_learn
-
-    if pipelines.is_pipeline(thing):
-        return pipelines.loaded_of(thing)
-    return scikit_learn.trees_of(thing)
-
-
-def _torch(thing: object) -> object:
-    from surefoot.policies.convert.torch_modules import network_of
-
-    return network_of(thing)
-
-
-_READERS = {"xgboost": _xgboost, "lightgbm": _lightgbm, "sklearn": _sklearn, "torch": _torch}

@@ -23,6 +23,7 @@ from surefoot.files import file_bytes
 from surefoot.policies.format import Format, Looks
 from surefoot.policies.loaded import Loaded
 from surefoot.policies.models import Model, Trees
+from surefoot.policies.original import Original, columns, installed, not_installed, refusal
 from surefoot.policies.trees.forest import ZERO, Tree, assemble, at_most
 from surefoot.policies.trees.reading import (
     MAX_INPUTS,
@@ -248,10 +249,26 @@ def _categories() -> Exception:
 
 def _write_like(model: Model, source: Path) -> bytes:
     from surefoot.policies.like import trees_as_counted
-    from surefoot.policies.trees import lightgbm_writing
+    from surefoot.policies.trees.lightgbm import writing
 
     text = file_bytes(source).decode("utf-8-sig")
-    return lightgbm_writing.to_text(text, trees_as_counted(model)).encode()
+    return writing.to_text(text, trees_as_counted(model)).encode()
+
+
+def _original(path: Path, outputs: int) -> Original | str:
+    lightgbm = installed("lightgbm")
+    if lightgbm is None:
+        return not_installed("LightGBM", "trees")
+    try:
+        booster = lightgbm.Booster(model_file=str(path))
+    except Exception as error:
+        return refusal("LightGBM", error)
+
+    def scores(rows: Reals) -> Reals:
+        inputs = np.ascontiguousarray(rows[:, : booster.num_feature()])
+        return columns(booster.predict(inputs, raw_score=True, num_threads=1), len(rows), outputs)
+
+    return Original(f"LightGBM {lightgbm.__version__}", scores)
 
 
 FORMAT = Format(
@@ -261,4 +278,5 @@ FORMAT = Format(
     looks=Looks(begins=re.compile(rb"tree\r?\n"), words="a text file of LightGBM", suffix=".txt"),
     is_whole=True,
     write_like=_write_like,
+    original=_original,
 )

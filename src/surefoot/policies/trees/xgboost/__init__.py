@@ -25,6 +25,7 @@ from surefoot.files import read_json
 from surefoot.policies.format import JSON, Format, Looks
 from surefoot.policies.loaded import Loaded
 from surefoot.policies.models import Model, Trees
+from surefoot.policies.original import Original, columns, installed, not_installed, refusal
 from surefoot.policies.trees.forest import Tree, assemble
 from surefoot.policies.trees.reading import (
     MAX_INPUTS,
@@ -297,11 +298,28 @@ def _float32(numbers: object, place: str) -> Reals:
 
 def _write_like(model: Model, source: Path) -> bytes:
     from surefoot.policies.like import trees_as_counted
-    from surefoot.policies.trees import xgboost_writing
+    from surefoot.policies.trees.xgboost import writing
 
     suffix = source.suffix.lower()
     content = read_ubjson(source) if suffix == ".ubj" else read_json(source)
-    return xgboost_writing.to_bytes(content, trees_as_counted(model), suffix)
+    return writing.to_bytes(content, trees_as_counted(model), suffix)
+
+
+def _original(path: Path, outputs: int) -> Original | str:
+    xgboost = installed("xgboost")
+    if xgboost is None:
+        return not_installed("XGBoost", "trees")
+    try:
+        booster = xgboost.Booster({"nthread": 1}, model_file=str(path))
+    except Exception as error:
+        return refusal("XGBoost", error)
+
+    def scores(rows: Reals) -> Reals:
+        matrix = xgboost.DMatrix(rows[:, : booster.num_features()])
+        margins = booster.predict(matrix, output_margin=True, validate_features=False)
+        return columns(margins, len(rows), outputs)
+
+    return Original(f"XGBoost {xgboost.__version__}", scores)
 
 
 FORMAT = Format(
@@ -312,4 +330,5 @@ FORMAT = Format(
     looks=Looks(begins=re.compile(rb"\{[LilIU#$]"), words="UBJSON of XGBoost", suffix=".ubj"),
     is_whole=True,
     write_like=_write_like,
+    original=_original,
 )
