@@ -9,6 +9,7 @@ import json
 import operator
 import random
 import sys
+import time
 
 import pytest
 from tests.support.explicit_tasks import random_task
@@ -502,9 +503,10 @@ def test_out_of_time_and_on_again():
     task = domain("one-way-line", packages=4, locations=5)
     oracle, state = PropagateUnsafeBdd(task), task.initial_state().packed
     assert oracle.decide(state, **{**LIMITS, "max_seconds": 0.0}).stopped == "seconds"
-    answers = [oracle.decide(state, **{**LIMITS, "max_seconds": 0.01}) for _ in range(500)]
-    assert answers[-1].verdict == "safe"
-    assert {a.verdict for a in answers} <= {"unknown", "safe"}
+    give_up = time.monotonic() + 60
+    while (answer := oracle.decide(state, **{**LIMITS, "max_seconds": 0.01})).verdict == "unknown":
+        assert time.monotonic() < give_up
+    assert answer.verdict == "safe"
     with pytest.raises(ValueError, match="no verdict"):
         PropagateUnsafeBdd(task).certificate(state)
 
