@@ -49,13 +49,13 @@ def evaluate(
     state is worth. Options are those of :class:`EvaluateOptions`, also as keywords.
     """
     task = require_task(task)
-    how = chosen(EvaluateOptions, options, changes)
-    bound_policy = as_policy(policy, task, seed=how.seed)
+    settings = chosen(EvaluateOptions, options, changes)
+    bound_policy = as_policy(policy, task, seed=settings.seed)
     asked = handled_objective(objective, task, bound_policy, can_handle=can_handle)
     given = None if states is None else list(map(task.packed, states))
     if given is not None and not given:
         raise InputError("no-states", "there are no states to evaluate on")
-    evaluation = _Evaluation(task, bound_policy, how, progress, given)
+    evaluation = _Evaluation(task, bound_policy, settings, progress, given)
     result = evaluation.run()
     if asked.name == SAFETY.name:
         return result
@@ -84,10 +84,10 @@ def _can_fail(
 ) -> _core.CanFailResult:
     task = policy.task
     packed = b"".join(states)
-    found: _core.CanFailResult = ask_core(
+    result: _core.CanFailResult = ask_core(
         task, _core.can_fail, task.core, policy.core, packed, **options
     )
-    return found
+    return result
 
 
 class _Evaluation:
@@ -95,37 +95,37 @@ class _Evaluation:
         self,
         task: Task,
         policy: Policy,
-        how: EvaluateOptions,
+        options: EvaluateOptions,
         progress: ProgressCallback | None,
         given: list[bytes] | None = None,
     ) -> None:
         self.given = given
         self.task = task
         self.policy = policy
-        self.how = how
+        self.options = options
         self.progress = progress
         self.begin = time.perf_counter()
         self.starts: list[bytes] = []
 
     @property
     def seconds_left(self) -> float:
-        return max(self.how.max_seconds - (time.perf_counter() - self.begin), 0.0)
+        return max(self.options.max_seconds - (time.perf_counter() - self.begin), 0.0)
 
     def run(self) -> EvaluateResult:
         """Return the result."""
         starts, are_all = self._starts()
         self.starts = starts
-        found = _can_fail(
+        reached = _can_fail(
             self.policy,
             starts,
             max_seconds=self.seconds_left / 2,
-            max_bytes=self.how.max_bytes,
-            max_states=self.how.max_states,
+            max_bytes=self.options.max_bytes,
+            max_states=self.options.max_states,
             progress=self.progress,
         )
-        answers = list(found.answers)
+        answers = list(reached.answers)
         exhaustive = sum(answer != UNKNOWN for answer in answers)
-        runs = self._runs(starts, seed=self.how.seed)
+        runs = self._runs(starts, seed=self.options.seed)
         self._mark_failing(runs, answers, list(range(len(starts))))
         self._try_unknown(starts, answers)
         unsafe = answers.count(CAN)
@@ -141,9 +141,9 @@ class _Evaluation:
             runs=done,
             goal=goal,
             fail=runs.counts.get("fail", 0),
-            states=found.states,
+            states=reached.states,
             seconds=time.perf_counter() - self.begin,
-            stopped=found.stopped or runs.stopped,
+            stopped=reached.stopped or runs.stopped,
             ends=dict(runs.counts),
         )
 
@@ -153,10 +153,10 @@ class _Evaluation:
             self.task,
             [self.task.unpack(start) for start in self.starts],
             policy=self.policy,
-            max_steps=self.how.max_steps,
-            seed=self.how.seed,
+            max_steps=self.options.max_steps,
+            seed=self.options.seed,
             max_seconds=self.seconds_left,
-            memory_mb=self.how.memory_mb,
+            memory_mb=self.options.memory_mb,
         )
         return run_values(objective, runs.runs)
 
@@ -168,47 +168,47 @@ class _Evaluation:
         if everything is not None:
             return everything, True
         drawn = self.task.draw_starts(
-            self.how.starts, seed=self.how.seed, max_seconds=self.seconds_left
+            self.options.starts, seed=self.options.seed, max_seconds=self.seconds_left
         )
         return split_states(drawn, self.task.core.words), False
 
     def _all_starts(self) -> list[bytes] | None:
         if not has_description(self.task):
             listed = list(dict.fromkeys(split_states(self.task.start_source() or b"", 1)))
-            return listed if 0 < len(listed) <= self.how.starts else None
+            return listed if 0 < len(listed) <= self.options.starts else None
         if self.task.has_start_condition and not self.task.core.has_finite_starts():
             return None
         try:
-            found = self.task.list_starts(
-                max_states=self.how.starts, max_seconds=min(LIST_SECONDS, self.seconds_left)
+            starts = self.task.list_starts(
+                max_states=self.options.starts, max_seconds=min(LIST_SECONDS, self.seconds_left)
             )
         except OutOfBudget:
             return None
-        return [state.packed for state in found] or None
+        return [state.packed for state in starts] or None
 
     def _runs(self, starts: list[bytes], *, seed: int) -> FuzzResult:
         """Return a run from each of these states, with outcomes drawn uniformly."""
-        how = FuzzOptions(
+        options = FuzzOptions(
             bias="uniform",
             lookahead=1,
-            max_steps=self.how.max_steps,
-            workers=self.how.workers,
+            max_steps=self.options.max_steps,
+            workers=self.options.workers,
             seed=seed,
             max_seconds=self.seconds_left,
-            memory_mb=self.how.memory_mb,
+            memory_mb=self.options.memory_mb,
         )
         return fuzz_packed(
-            self.policy, b"".join(starts), how, progress=self.progress, to_the_end=True
+            self.policy, b"".join(starts), options, progress=self.progress, to_the_end=True
         )
 
     def _try_unknown(self, starts: list[bytes], answers: list[int]) -> None:
         """Look for failing runs from the start states that were not decided."""
-        for number in range(1, self.how.sample_runs):
+        for number in range(1, self.options.sample_runs):
             left = [i for i, answer in enumerate(answers) if answer == UNKNOWN]
             if not left or not self.seconds_left:
                 return
             runs = self._runs(
-                [starts[i] for i in left], seed=(self.how.seed + number) % (MAX_INT + 1)
+                [starts[i] for i in left], seed=(self.options.seed + number) % (MAX_INT + 1)
             )
             self._mark_failing(runs, answers, left)
             if runs.stopped:

@@ -242,8 +242,8 @@ class FaultFinder:
                 what = "decision" if answer.verdict == "unknown" and not is_forced else None
             if what is not None:
                 is_sure = False
-                one = Unknown(state, what, answer.stopped, run.run, step)
-                self._unknown.setdefault((state.packed, what), one)
+                unknown = Unknown(state, what, answer.stopped, run.run, step)
+                self._unknown.setdefault((state.packed, what), unknown)
         if self._comparisons[states[0].verdict] is Comparison.NOT_A_BUG:
             self._unavoidable.extend(_numbers(run))
         if not is_sure and not has_fault:

@@ -78,9 +78,9 @@ def policy_check(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Poli
         from surefoot.tasks import load_task
 
         loaded = load_task(task) if isinstance(task, str | Path) else task
-        who = as_policy(policy, loaded, seed=options.get("seed", 0))
+        bound_policy = as_policy(policy, loaded, seed=options.get("seed", 0))
         work = _Check(
-            who,
+            bound_policy,
             options,
             max_seconds,
             folder=lambda: tmp_path_factory.mktemp("surefoot"),
@@ -140,16 +140,16 @@ class _Check:
 
         task, policy = self.policy.task, self.policy
         try:
-            found = fuzz(task, policy, starts, max_seconds=self.left, **self.options)
+            result = fuzz(task, policy, starts, max_seconds=self.left, **self.options)
         except OutOfBudget as error:
             if not self.allow_unknown:
                 self._fail_unknown(f"fuzzing: {error.message}")
             return 0
-        runs, failing = len(found.runs), list(found.failing)
+        runs, failing = len(result.runs), list(result.failing)
         many = counted(len(failing), "distinct run")
         self._look_at(failing, f"{many} of {runs:,} fail, seed {self.seed}")
-        if found.stopped is not None and not self.allow_unknown:
-            self._fail_unknown(f"fuzzing ran out of {found.stopped} after {runs:,} runs")
+        if result.stopped is not None and not self.allow_unknown:
+            self._fail_unknown(f"fuzzing ran out of {result.stopped} after {runs:,} runs")
         return runs
 
     def _verified(self) -> str:
@@ -174,25 +174,25 @@ class _Check:
 
         shortest = sorted(runs, key=lambda run: (run.steps, run.run))
         task, policy = self.policy.task, self.policy
-        found = find_faults(task, policy, shortest, max_seconds=self.left, seed=self.seed)
-        if found.faults:
-            self._fail_fault(found, where)
-        self.unavoidable += len(found.unavoidable)
-        self.undecided += len(found.undecided)
+        result = find_faults(task, policy, shortest, max_seconds=self.left, seed=self.seed)
+        if result.faults:
+            self._fail_fault(result, where)
+        self.unavoidable += len(result.unavoidable)
+        self.undecided += len(result.undecided)
         numbers = {run.run: run for run in shortest}
-        if found.unavoidable and not self.allow_unavoidable:
-            self._fail_unavoidable(numbers[found.unavoidable[0]], where)
-        if not self.allow_unknown and (found.undecided or found.stopped is not None):
-            why = found.unknown[0].reason if found.unknown else found.stopped
-            run = numbers.get(found.undecided[0]) if found.undecided else shortest[0]
+        if result.unavoidable and not self.allow_unavoidable:
+            self._fail_unavoidable(numbers[result.unavoidable[0]], where)
+        if not self.allow_unknown and (result.undecided or result.stopped is not None):
+            why = result.unknown[0].reason if result.unknown else result.stopped
+            run = numbers.get(result.undecided[0]) if result.undecided else shortest[0]
             self._fail_undecided(run or shortest[0], where, str(why))
 
-    def _fail_fault(self, found: FaultsResult, where: str) -> NoReturn:
+    def _fail_fault(self, result: FaultsResult, where: str) -> NoReturn:
         from surefoot.errors import printable
         from surefoot.text import counted
 
-        first = min(found.faults, key=lambda fault: (fault.steps, fault.step))
-        finding, how = self._smallest(first)
+        first = min(result.faults, key=lambda fault: (fault.steps, fault.step))
+        finding, history = self._smallest(first)
         state, action, outcome, alternatives, run = self._about(first, finding)
         self._fail(
             "has a fault",
@@ -200,7 +200,7 @@ class _Check:
             f"  may lead to {_state(outcome)}, which is unsafe",
             f"  safe alternative: {', '.join(map(printable, alternatives))}",
             *_steps(run),
-            f"{where}; {counted(len(found.faults), 'fault')}, this is the smallest{how}",
+            f"{where}; {counted(len(result.faults), 'fault')}, this is the smallest{history}",
             *([] if finding is None else self._kept(finding)),
         )
 
@@ -324,19 +324,19 @@ def _commands(policy: Policy, file: Path, options: Mapping[str, object] | None) 
     if source is None or not (BUILT_IN.fullmatch(policy.name) or policy.file is not None):
         return []
     task = [source.text, *_flags(source.words())]
-    who = ["--policy", policy.name, *(["--unfiltered"] if policy.unfiltered else [])]
+    policy_words = ["--policy", policy.name, *(["--unfiltered"] if policy.unfiltered else [])]
     if policy.interface is not None and policy.interface.origin.file not in (None, policy.name):
-        who += ["--interface", str(policy.interface.origin.file)]
-    commands = [["surefoot", "replay", str(file), *task, *who]]
+        policy_words += ["--interface", str(policy.interface.origin.file)]
+    commands = [["surefoot", "replay", str(file), *task, *policy_words]]
     if options is not None:
-        commands.append(["surefoot", "faults", *task, *who, *_flags(options)])
+        commands.append(["surefoot", "faults", *task, *policy_words, *_flags(options)])
     return [f"  {printable(shlex.join(command), 2000)}" for command in commands]
 
 
 def _flags(options: Mapping[str, object]) -> list[str]:
     flags = []
     for name, value in options.items():
-        for one in value if isinstance(value, list) else [value]:
-            if one is not None:
-                flags += ["--" + name.replace("_", "-"), str(one)]
+        for item in value if isinstance(value, list) else [value]:
+            if item is not None:
+                flags += ["--" + name.replace("_", "-"), str(item)]
     return flags

@@ -34,14 +34,14 @@ def named_in(file: Path, name: str) -> object:
         raise InputError("file-not-found", f"there is no file {quoted(str(file))}")
     with as_script(file):
         module = _module_of(file)
-    found = getattr(module, name, None)
-    if found is None:
+    named = getattr(module, name, None)
+    if named is None:
         raise InputError(
             "unknown-name",
             f"{quoted(file.name)} defines no {quoted(name)}",
             hint=nearest_hint(name, vars(module)),
         )
-    return found
+    return named
 
 
 @contextmanager

@@ -61,14 +61,14 @@ def replay(
     Task and policy are those that the finding names: InputError (``finding-other-task``,
     ``finding-other-policy``) if they have changed since. One that is given is tried as it is.
     """
-    found = finding if isinstance(finding, Finding) else read_finding(finding)
-    loaded = found.find_task(task)
+    loaded_finding = finding if isinstance(finding, Finding) else read_finding(finding)
+    loaded = loaded_finding.find_task(task)
     if task is None:
-        check_same_task(found, loaded)
-    who = found.find_policy(loaded, policy)
+        check_same_task(loaded_finding, loaded)
+    bound_policy = loaded_finding.find_policy(loaded, policy)
     if policy is None:
-        check_same_policy(found, who)
-    return replayed(who, found.run(loaded))
+        check_same_policy(loaded_finding, bound_policy)
+    return replayed(bound_policy, loaded_finding.run(loaded))
 
 
 def replayed(policy: Policy, run: Run) -> ReplayResult:

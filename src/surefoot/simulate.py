@@ -37,12 +37,14 @@ def simulate(
     ``options``.
     """
     task = require_task(task)
-    how = chosen(SimulateOptions, options, changes)
-    policy_of = _policies(policy, task, how.seed)
+    settings = chosen(SimulateOptions, options, changes)
+    policy_of = _policies(policy, task, settings.seed)
     begin = time.perf_counter()
-    starts = _starts(task, states, how)
-    count = len(starts) if how.runs is None else how.runs
-    runs = tuple(_run(policy_of(k), starts[k % len(starts)], k, how, begin) for k in range(count))
+    starts = _starts(task, states, settings)
+    count = len(starts) if settings.runs is None else settings.runs
+    runs = tuple(
+        _run(policy_of(k), starts[k % len(starts)], k, settings, begin) for k in range(count)
+    )
     return SimulateResult(runs, time.perf_counter() - begin)
 
 
@@ -55,11 +57,11 @@ def _policies(policy: object, task: Task, seed: int) -> Callable[[int], Policy]:
 
 
 def _starts(
-    task: Task, states: Iterable[Mapping[str, object]] | None, how: SimulateOptions
+    task: Task, states: Iterable[Mapping[str, object]] | None, options: SimulateOptions
 ) -> list[bytes]:
     if states is None:
-        count = 1 if how.runs is None else how.runs
-        drawn = task.sample_starts(count, seed=how.seed, max_seconds=how.max_seconds)
+        count = 1 if options.runs is None else options.runs
+        drawn = task.sample_starts(count, seed=options.seed, max_seconds=options.max_seconds)
         return [state.packed for state in drawn]
     packed = [task.packed(state) for state in listed(states)]
     if not packed:
@@ -67,7 +69,7 @@ def _starts(
     return packed
 
 
-def _run(policy: Policy, start: bytes, number: int, how: SimulateOptions, begin: float) -> Run:
+def _run(policy: Policy, start: bytes, number: int, options: SimulateOptions, begin: float) -> Run:
     task = policy.task
     run: _core.Run = ask_core(
         task,
@@ -75,11 +77,11 @@ def _run(policy: Policy, start: bytes, number: int, how: SimulateOptions, begin:
         task.core,
         start,
         policy=policy.core,
-        max_steps=how.max_steps,
-        seed=how.seed,
+        max_steps=options.max_steps,
+        seed=options.seed,
         run=number,
-        max_seconds=how.max_seconds - (time.perf_counter() - begin),
-        max_bytes=how.max_bytes,
+        max_seconds=options.max_seconds - (time.perf_counter() - begin),
+        max_bytes=options.max_bytes,
     )
     if run.stopped:
         raise OutOfBudget(f"out-of-{run.stopped}", f"ran out of {run.stopped} in run {number}")

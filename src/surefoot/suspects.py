@@ -38,14 +38,14 @@ def find_suspects(policy: Policy, runs: Iterable[Run], *, options: FaultOptions)
         max_bytes=options.max_bytes,
         max_states=options.max_states,
     )
-    found: dict[int, Fault] = {}
+    by_run: dict[int, Fault] = {}
     at = 0
     for trial in trials:
         own = answers[at : at + len(trial.outcomes)]
         at += len(trial.outcomes)
         if all(answer == CANNOT for answer in own):
-            _note(found, trial)
-    by_state = {(one.state, one.action): one for one in reversed(list(found.values()))}
+            _note(by_run, trial)
+    by_state = {(fault.state, fault.action): fault for fault in reversed(list(by_run.values()))}
     return list(reversed(by_state.values()))
 
 
@@ -60,7 +60,7 @@ class _Trial:
 def _trials(policy: Policy, run: Run) -> Sequence[_Trial]:
     """Return what else could have been done at each step of a run, the last steps only."""
     task = policy.task
-    found = []
+    trials = []
     for step in range(max(run.steps - MAX_STEPS, 0), run.steps):
         taken, state = run.actions[step], run.states[step]
         if taken in task.silent:
@@ -68,18 +68,18 @@ def _trials(policy: Policy, run: Run) -> Sequence[_Trial]:
         for action in task.applicable(state):
             if action != taken and action not in task.silent:
                 outcomes = tuple(outcome.packed for outcome in task.outcomes(state, action))
-                found.append(_Trial(run, step, action, outcomes))
-    return found
+                trials.append(_Trial(run, step, action, outcomes))
+    return trials
 
 
-def _note(found: dict[int, Fault], trial: _Trial) -> None:
+def _note(by_run: dict[int, Fault], trial: _Trial) -> None:
     """Keep a safe alternative if no later step of its run has one."""
-    known = found.get(trial.run.run)
+    known = by_run.get(trial.run.run)
     alternatives: tuple[str, ...] = (trial.action,)
     if known is not None and known.step == trial.step:
         alternatives = (*known.alternatives, trial.action)
     state, taken = trial.run.states[trial.step], trial.run.actions[trial.step]
-    found[trial.run.run] = Fault(
+    by_run[trial.run.run] = Fault(
         state=state,
         action=taken,
         alternatives=alternatives,

@@ -15,16 +15,16 @@ _MEMBERS: weakref.WeakKeyDictionary[object, dict[str, object]] = weakref.WeakKey
 
 def task_member(task: Task) -> dict[str, Any]:
     """Return what a certificate says about its task: computed once, a hash takes its time."""
-    found = _MEMBERS.get(task)
-    if found is None:
+    member = _MEMBERS.get(task)
+    if member is None:
         source = task.source
-        found = _MEMBERS[task] = {
+        member = _MEMBERS[task] = {
             "name": task.name,
             "sha256": identity_of(task),
             "source": None if source is None else source.text,
             "options": {} if source is None else source.words(),
         }
-    return found
+    return member
 
 
 def identity_of(task: Task) -> str:
@@ -32,14 +32,14 @@ def identity_of(task: Task) -> str:
     return task.sha256 or ""
 
 
-def check_task(task: Task, said: object) -> None:
+def check_task(task: Task, claimed: object) -> None:
     """Raise InputError if what a certificate says about its task does not fit this one.
 
     Where it says nothing at all there is nothing to compare: the checker rejects it.
     """
-    if not isinstance(said, Mapping):
+    if not isinstance(claimed, Mapping):
         return
-    digest = said.get("sha256")
+    digest = claimed.get("sha256")
     if isinstance(digest, str) and task.has_sha256(digest):
         return
     raise InputError(

@@ -35,10 +35,10 @@ class Claim:
 
     def check(self, content: Mapping[str, Any]) -> None:
         """Raise CertificateRejected if the certificate is about something else."""
-        found = content["states"][content["state"]]
+        values = content["states"][content["state"]]
         wanted = [self.state[name] for name in content["variables"]]
         is_same = (content["claim"], content["radius"]) == (self.verdict, self.radius)
-        if not is_same or found != wanted:
+        if not is_same or values != wanted:
             raise CertificateRejected(
                 "certificate-rejected", f"the certificate does not claim {self.verdict}: {self}"
             )

@@ -23,18 +23,18 @@ def model_of(task: Task, actions: object) -> checker.Model | PythonSteps:
     """Return the task as the checker sees it, from the same files where there are any."""
     if isinstance(task, PythonTask):
         return PythonSteps(task, actions)
-    found = _MODELS.get(task)
-    if found is None:
+    model = _MODELS.get(task)
+    if model is None:
         try:
             assert isinstance(task, CompiledTask)
-            found = _MODELS[task] = _load(task)
+            model = _MODELS[task] = _load(task)
         except (checker.ReadError, checker.NotSupported, checker.ModelError) as error:
             raise Unsupported(
                 "checker-cannot-read",
                 f"the checker cannot read the task: {printable(str(error), 2000)}",
                 hint="--no-check prints answers without checking them",
             ) from None
-    return found
+    return model
 
 
 def _load(task: CompiledTask) -> checker.Model:
@@ -72,14 +72,14 @@ class PythonSteps:
 
     def outcomes(self, state: Mapping[str, object], action: str) -> list[dict[str, object]]:
         """Return the outcomes of an action by the names of the variables."""
-        found = self._definition.outcomes(self._task.own_state(state), action)
-        states = [self._task.state(outcome) for outcome in found]
+        outcomes = self._definition.outcomes(self._task.own_state(state), action)
+        states = [self._task.state(outcome) for outcome in outcomes]
         return [{name: _frozen(value) for name, value in state.items()} for state in states]
 
     def starts(self, limit: int) -> list[dict[str, object]]:
         """Return all start states by the names of the variables."""
-        found = self._starts()
-        return [{name: _frozen(value) for name, value in state.items()} for state in found]
+        starts = self._starts()
+        return [{name: _frozen(value) for name, value in state.items()} for state in starts]
 
     def is_start(self, state: Mapping[str, object]) -> bool:
         """Return whether runs may start here."""

@@ -48,15 +48,15 @@ def check_policy_certificate(
     run_checker(check, model, _lines(path), decisions_of(policy), max_seconds)
 
 
-def _check_same_policy(policy: Policy, said: Mapping[str, object]) -> None:
+def _check_same_policy(policy: Policy, claimed: Mapping[str, object]) -> None:
     """Raise InputError for another policy by its SHA-256, or by its name where there is none, and
     CertificateRejected if the certificate says anything else about it that is not so.
     """
     hint = "it has changed since, or was loaded with other options"
     message = f"the certificate is about another policy than {quoted(policy.name)}"
-    if is_other(policy, said):
+    if is_other(policy, claimed):
         raise InputError("certificate-other-policy", message, hint=hint)
-    if (reason := disagreement(policy, said)) is not None:
+    if (reason := disagreement(policy, claimed)) is not None:
         raise CertificateRejected("certificate-other-policy", f"{message}: {reason}", hint=hint)
 
 
@@ -70,8 +70,8 @@ def scores_of(policy: Policy) -> dict[str, object] | None:
     if model is None or interface is None:
         return None
     inputs = [
-        {name: getattr(one, name) for name in ("variable", "constant", "mean", "scale")}
-        for one in interface.inputs
+        {name: getattr(entry, name) for name in ("variable", "constant", "mean", "scale")}
+        for entry in interface.inputs
     ]
     return {"inputs": inputs, "outputs": list(interface.outputs), "model": _plain(model)}
 
@@ -79,9 +79,9 @@ def scores_of(policy: Policy) -> dict[str, object] | None:
 def _plain(value: object) -> object:
     """Return a model, or a part of one, as plain data."""
     if is_dataclass(value):
-        said = {each.name: _plain(getattr(value, each.name)) for each in fields(value)}
+        members = {each.name: _plain(getattr(value, each.name)) for each in fields(value)}
         kind = getattr(value, "kind", None)
-        return said if kind is None else {"kind": kind, **said}
+        return members if kind is None else {"kind": kind, **members}
     if isinstance(value, list | tuple):
         return [_plain(each) for each in value]
     return value.tolist() if hasattr(value, "tolist") else value

@@ -214,23 +214,23 @@ class _Parser:
         return str(value)
 
     def _number(self) -> int | float:
-        found = _NUMBER.match(self.text, self.position)
-        if found is None:
+        match = _NUMBER.match(self.text, self.position)
+        if match is None:
             self._fail("expecting value")
-        whole, fraction, exponent = found.groups()
+        whole, fraction, exponent = match.groups()
         try:
             is_real = fraction is not None or exponent is not None
-            value = float(found.group()) if is_real else int(whole)
+            value = float(match.group()) if is_real else int(whole)
         except ValueError:
             self._fail("integer with too many digits", "number-too-large")
-        self.position = found.end()
+        self.position = match.end()
         return value
 
     def _skip(self) -> str:
         """Skip white space and return the next character, or nothing at the end."""
-        found = _SPACE.match(self.text, self.position)
-        assert found is not None
-        self.position = found.end()
+        match = _SPACE.match(self.text, self.position)
+        assert match is not None
+        self.position = match.end()
         return self.text[self.position : self.position + 1]
 
     def _fail(self, message: str, code: str = "json-syntax") -> NoReturn:
@@ -280,9 +280,9 @@ def parse_line(text: str, *, hint: str) -> object:
 
 def without_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """Return the pairs as a dictionary. Raises InputError if a name is there twice."""
-    found: dict[str, object] = {}
+    members: dict[str, object] = {}
     for name, value in pairs:
-        if name in found:
+        if name in members:
             raise InputError("duplicate-name", f"{quoted(name)} is given twice")
-        found[name] = value
-    return found
+        members[name] = value
+    return members

@@ -48,20 +48,20 @@ def fuzz(
     states, runs done, failing runs, 0 and seconds.
     """
     task = require_task(task)
-    how = _checked_options(chosen(FuzzOptions, options, changes), task)
-    policy = as_policy(policy, task, seed=how.seed)
+    settings = _checked_options(chosen(FuzzOptions, options, changes), task)
+    policy = as_policy(policy, task, seed=settings.seed)
     handled_objective(objective, task, policy, can_handle=can_handle)
     begin = time.perf_counter()
-    starts = _starts(task, states, how)
-    left = max(how.max_seconds - (time.perf_counter() - begin), 0.0)
-    found = fuzz_packed(policy, starts, replace(how, max_seconds=left), progress=progress)
-    return replace(found, seconds=time.perf_counter() - begin)
+    starts = _starts(task, states, settings)
+    left = max(settings.max_seconds - (time.perf_counter() - begin), 0.0)
+    result = fuzz_packed(policy, starts, replace(settings, max_seconds=left), progress=progress)
+    return replace(result, seconds=time.perf_counter() - begin)
 
 
 def fuzz_packed(
     policy: Policy,
     starts: bytes,
-    how: FuzzOptions,
+    options: FuzzOptions,
     *,
     progress: ProgressCallback | None = None,
     to_the_end: bool = False,
@@ -74,7 +74,7 @@ def fuzz_packed(
     end. A lookahead that has seen more than ``lookahead_states`` goes no deeper. Runs are drawn to
     fail, or to what the guidance says (``CompiledTask.guidance_to``), or to what the bias says.
     """
-    task, bias = policy.task, BIASES[how.bias]
+    task, bias = policy.task, BIASES[options.bias]
     begin = time.perf_counter()
     with core_errors(task):
         fuzzed = _core.fuzz(
@@ -82,17 +82,17 @@ def fuzz_packed(
             policy.core,
             starts,
             bias=bias.pick,
-            lookahead=how.lookahead,
-            max_steps=how.max_steps,
-            seed=how.seed,
-            perturb=how.perturb,
-            changes=how.changes,
-            workers=num_workers(policy, how.workers),
+            lookahead=options.lookahead,
+            max_steps=options.max_steps,
+            seed=options.seed,
+            perturb=options.perturb,
+            changes=options.changes,
+            workers=num_workers(policy, options.workers),
             goes_on=to_the_end,
             lookahead_states=lookahead_states,
             guidance=_guidance(bias, task) or guidance,
-            max_seconds=how.max_seconds,
-            max_bytes=how.max_bytes,
+            max_seconds=options.max_seconds,
+            max_bytes=options.max_bytes,
             progress=progress,
         )
     return _result(task, fuzzed, seconds=time.perf_counter() - begin)
@@ -123,25 +123,27 @@ def num_workers(policy: Policy, workers: int | None) -> int:
 # -- options -----------------------------------------------------------------------------------
 
 
-def _checked_options(how: FuzzOptions, task: Task) -> FuzzOptions:
-    check_bias("bias", how.bias)
-    if Feature.DESCRIPTION not in task.features and how.perturb in ("values", "both"):
+def _checked_options(options: FuzzOptions, task: Task) -> FuzzOptions:
+    check_bias("bias", options.bias)
+    if Feature.DESCRIPTION not in task.features and options.perturb in ("values", "both"):
         raise InputError(
             "bad-option",
             "Python code defines the task: the ranges of its variables are unknown",
             hint="perturb actions",
         )
-    return how
+    return options
 
 
-def _starts(task: Task, states: Iterable[Mapping[str, object]] | None, how: FuzzOptions) -> bytes:
+def _starts(
+    task: Task, states: Iterable[Mapping[str, object]] | None, options: FuzzOptions
+) -> bytes:
     """Return the packed states that the runs begin in, one after the other."""
     if states is None:
-        return task.draw_starts(how.runs, seed=how.seed, max_seconds=how.max_seconds)
+        return task.draw_starts(options.runs, seed=options.seed, max_seconds=options.max_seconds)
     given = [task.packed(state) for state in listed(states)]
     if not given:
         raise InputError("no-start-state", "there is no state to start from")
-    return b"".join(given[k % len(given)] for k in range(how.runs))
+    return b"".join(given[k % len(given)] for k in range(options.runs))
 
 
 # -- the core's runs ---------------------------------------------------------------------------

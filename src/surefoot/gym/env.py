@@ -77,9 +77,12 @@ class TaskEnv(gymnasium.Env[Observation, np.int64]):
 
     def __reduce__(self) -> tuple[object, ...]:
         """Copies and pickles are environments of their own, in which no run was begun."""
-        how: dict[str, Any] = {"render_mode": self.render_mode, "settings": self._setup.settings}
+        options: dict[str, Any] = {
+            "render_mode": self.render_mode,
+            "settings": self._setup.settings,
+        }
         invalid: dict[str, Any] = {"invalid": self._invalid, "invalid_reward": self._invalid_reward}
-        return partial(type(self), self.task, **how, **invalid), ()
+        return partial(type(self), self.task, **options, **invalid), ()
 
     def _use(self, core: _core.Environments) -> None:
         """Step these runs from now on; their arrays stay where they are."""
@@ -153,8 +156,8 @@ class TaskEnv(gymnasium.Env[Observation, np.int64]):
         self._is_over = ends or is_cut
         if self._is_over:
             info["result"] = INAPPLICABLE if ends else RESULTS[CUT]
-        how = self._setup.settings
-        reward = how.step_reward + (how.fail_reward if ends else self._invalid_reward)
+        settings = self._setup.settings
+        reward = settings.step_reward + (settings.fail_reward if ends else self._invalid_reward)
         return self._now[0].copy(), reward, ends, is_cut, info
 
     def _refused(self, action: object) -> InputError:

@@ -78,9 +78,13 @@ class Setup:
     @property
     def rewards(self) -> tuple[float, ...]:
         """What a step is worth, by its result."""
-        how = self.settings
-        extra = {GOAL: how.goal_reward, FAIL: how.fail_reward, DEAD_END: how.dead_end_reward}
-        return tuple(how.step_reward + extra.get(result, 0.0) for result in range(NUM_RESULTS))
+        settings = self.settings
+        extra = {
+            GOAL: settings.goal_reward,
+            FAIL: settings.fail_reward,
+            DEAD_END: settings.dead_end_reward,
+        }
+        return tuple(settings.step_reward + extra.get(result, 0.0) for result in range(NUM_RESULTS))
 
     @property
     def render_modes(self) -> list[str]:
@@ -115,7 +119,7 @@ class Setup:
         with np.errstate(over="ignore"):
             low, high = (
                 np.array(
-                    [(float(getattr(v, end)) - one.mean) / one.scale for v, one in inputs]
+                    [(float(getattr(v, end)) - entry.mean) / entry.scale for v, entry in inputs]
                 ).astype(np.float32)
                 for end in ("lower", "upper")
             )
@@ -137,9 +141,9 @@ class Setup:
 
 def compiled(task: object) -> CompiledTask:
     """Return the task of an object or text. Raises Unsupported if Python code defines it."""
-    found = as_task(load_task(task) if isinstance(task, str | Path) else task)
-    if has_description(found):
-        return found
+    made = as_task(load_task(task) if isinstance(task, str | Path) else task)
+    if has_description(made):
+        return made
     raise Unsupported(
         "gym-python-task",
         "environments step in the core: they need a task whose variables and actions are known "

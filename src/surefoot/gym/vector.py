@@ -73,8 +73,11 @@ class VectorTaskEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
 
     def __reduce__(self) -> tuple[object, ...]:
         """Copies and pickles are environments of their own, in which no run was begun."""
-        how: dict[str, Any] = {"render_mode": self.render_mode, "settings": self._setup.settings}
-        return partial(type(self), self.task, self.num_envs, **how), ()
+        options: dict[str, Any] = {
+            "render_mode": self.render_mode,
+            "settings": self._setup.settings,
+        }
+        return partial(type(self), self.task, self.num_envs, **options), ()
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, object] | None = None

@@ -48,32 +48,32 @@ def deeper_runs(
     ways = _ways(policy, starts, options)
     if not ways:
         return []
-    found = fuzz_packed(policy, b"".join(ways), options, lookahead_states=lookahead_states)
+    result = fuzz_packed(policy, b"".join(ways), options, lookahead_states=lookahead_states)
     in_order = list(ways.values())
     return [
         _joined(policy, in_order[run.run], run, number=len(starts) + run.run)
-        for run in found.failing
+        for run in result.failing
     ]
 
 
 def _ways(policy: Policy, starts: Sequence[bytes], options: FuzzOptions) -> dict[bytes, _Way]:
     """Return states that runs of the policy visit, and how they come there."""
     known = set(starts)
-    found: dict[bytes, _Way] = {}
+    ways: dict[bytes, _Way] = {}
     idle = 0
     again = itertools.islice(itertools.cycle(starts), MAX_RUNS)
     runs = packed_runs(policy, again, seed=options.seed, max_steps=options.max_steps)
     for packed, actions, _ in runs:
-        before = len(found)
+        before = len(ways)
         states = split_states(packed, policy.task.core.words)
         for step, state in enumerate(states[: len(actions)]):
-            if state not in known and len(found) < MAX_STATES:
+            if state not in known and len(ways) < MAX_STATES:
                 known.add(state)
-                found[state] = _Way(packed, tuple(actions), step)
-        idle = 0 if len(found) > before else idle + 1
-        if len(found) == MAX_STATES or idle == IDLE_RUNS:
+                ways[state] = _Way(packed, tuple(actions), step)
+        idle = 0 if len(ways) > before else idle + 1
+        if len(ways) == MAX_STATES or idle == IDLE_RUNS:
             break
-    return found
+    return ways
 
 
 def _joined(policy: Policy, way: _Way, run: Run, *, number: int) -> Run:

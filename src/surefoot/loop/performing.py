@@ -162,8 +162,8 @@ def _kept_decisions(state: State, stage: Stage) -> Decisions:
     """Return decisions to keep: those on goal runs of the original policy, drawn once, and those on
     goal runs of the policy that is repaired.
     """
-    how = stage.options.repair
-    if state.round == 1 or not how.keep:
+    options = stage.options.repair
+    if state.round == 1 or not options.keep:
         return stage.original_keep()
     return [*stage.original_keep(), *drawn_keep(state.policy, stage.options)]
 
@@ -172,5 +172,5 @@ def drawn_keep(policy: Policy, options: DebugOptions) -> Decisions:
     """Return decisions on goal runs of a policy."""
     from surefoot.repair import draw_keep_states
 
-    how = options.repair
-    return list(draw_keep_states(policy, how.keep, seed=how.seed))
+    repair = options.repair
+    return list(draw_keep_states(policy, repair.keep, seed=repair.seed))

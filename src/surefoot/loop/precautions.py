@@ -66,14 +66,14 @@ def _stuck(policy: Policy, stage: Stage) -> tuple[bytes, bool]:
     """Return packed states that boxes cannot rule out; none if all states can be listed, or if
     there is little time left. And whether a run from a start state fails.
     """
-    task, how = policy.task, stage.options
+    task, options = policy.task, stage.options
     assert isinstance(task, CompiledTask)
-    if stage.left_seconds < LEAST_SHARE * how.max_seconds:
+    if stage.left_seconds < LEAST_SHARE * options.max_seconds:
         return b"", False
-    count = count_starts(task) if how.verify.method == "auto" else None
+    count = count_starts(task) if options.verify.method == "auto" else None
     if count is not None and count * REACHED_PER_START <= MAX_CERTIFICATE_STATES:
         return b"", False
-    seconds = min(MAX_SECONDS, stage.left_seconds - LEAST_SHARE * how.max_seconds)
+    seconds = min(MAX_SECONDS, stage.left_seconds - LEAST_SHARE * options.max_seconds)
     try:
         return find_bad_states(
             task,
@@ -81,7 +81,7 @@ def _stuck(policy: Policy, stage: Stage) -> tuple[bytes, bool]:
             max_boxes=MAX_BOXES,
             max_states=MAX_STATES,
             max_seconds=seconds,
-            memory_mb=how.verify.memory_mb,
+            memory_mb=options.verify.memory_mb,
             progress=Shown(stage, "box").progress,
         )
     except (InputError, Unsupported):

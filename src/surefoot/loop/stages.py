@@ -108,8 +108,8 @@ def fuzzed(policy: Policy, starts: Sequence[bytes], stage: Stage) -> FuzzResult:
 
 def deeper(policy: Policy, starts: Sequence[bytes], stage: Stage) -> list[Run]:
     """Return failing runs that go on from where runs from these start states come by."""
-    how, most = _fuzzing(policy, stage), lookahead_states_of(stage.options)
-    return deeper_runs(policy, starts, how, lookahead_states=most)
+    options, most = _fuzzing(policy, stage), lookahead_states_of(stage.options)
+    return deeper_runs(policy, starts, options, lookahead_states=most)
 
 
 def perturbed(policy: Policy, starts: Sequence[bytes], stage: Stage) -> list[Run]:
@@ -120,9 +120,9 @@ def perturbed(policy: Policy, starts: Sequence[bytes], stage: Stage) -> list[Run
     options = stage.options.fuzz
     if options.perturb == "none":
         return []
-    how = replace(_fuzzing(policy, stage), perturb=options.perturb, changes=options.changes)
+    fuzzing = replace(_fuzzing(policy, stage), perturb=options.perturb, changes=options.changes)
     most = lookahead_states_of(stage.options)
-    result = fuzz_packed(policy, b"".join(starts), how, lookahead_states=most)
+    result = fuzz_packed(policy, b"".join(starts), fuzzing, lookahead_states=most)
     first = len(starts) + MAX_STATES
     return [
         replace(run, run=first + run.run, same=tuple(first + number for number in run.same))
@@ -171,11 +171,11 @@ class Analysis:
         )
         return replace(made, line=line)
 
-    def of_verified(self, found: Sequence[Run], others: FuzzResult | None = None) -> Made:
+    def of_verified(self, failing: Sequence[Run], others: FuzzResult | None = None) -> Made:
         """Look at the failing runs that verification found, and at failing runs of fuzzing from
         other start states than usual, if there are such.
         """
-        runs = [*found, *([] if others is None else shortest_first(others.failing))]
+        runs = [*failing, *([] if others is None else shortest_first(others.failing))]
         spent = 0.0 if others is None else others.seconds
         made, line = self._analysed(runs, self.stage.left_seconds - spent)
         seconds = {"fuzz": spent, **line.seconds}
@@ -188,8 +188,8 @@ class Analysis:
         begin = time.perf_counter()
         runs = [] if result is None else shortest_first(result.failing)
         spent = 0.0 if result is None else result.seconds
-        found, _ = self._faults(runs, self.stage.left_seconds - spent)
-        new = [replace(fault, loss=POSSIBLE_LOSS) for fault in self._new(found.faults)]
+        analysis, _ = self._faults(runs, self.stage.left_seconds - spent)
+        new = [replace(fault, loss=POSSIBLE_LOSS) for fault in self._new(analysis.faults)]
         line = FaultsLine(
             iteration=self.iteration,
             origin="boxes",
@@ -257,20 +257,20 @@ class Analysis:
             finder.add(run, progress=self.stage.numbers)
         return finder.result(), True
 
-    def _new(self, found: Iterable[Fault]) -> list[Fault]:
+    def _new(self, faults: Iterable[Fault]) -> list[Fault]:
         """Return those that no earlier round has found."""
-        return [fault for fault in found if fault.key not in self.seen]
+        return [fault for fault in faults if fault.key not in self.seen]
 
     def _suspects(self, runs: Sequence[Run], result: FaultsResult, seconds: float) -> list[Fault]:
         """Return suspects on runs on which nobody knows the fault, or that were not looked at."""
         hopeless = frozenset(result.unavoidable)
         unclear = [run for run in runs if run.run not in hopeless]
-        how = FaultOptions(
+        options = FaultOptions(
             max_states=SUSPECT_STATES,
             max_seconds=max(seconds * SUSPECT_SHARE, 0.0),
             memory_mb=self.stage.options.faults.memory_mb,
         )
-        return self._new(find_suspects(self.policy, unclear, options=how))
+        return self._new(find_suspects(self.policy, unclear, options=options))
 
     def _findings(self, faults: Sequence[Fault]) -> Callable[[Keep], tuple[FindingPart, ...]]:
         """Return what makes findings of the smallest faults."""

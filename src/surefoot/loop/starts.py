@@ -109,9 +109,13 @@ def starts_within(
     stream = _stream(f"failing starts of seed {seed}")
     listed = task.start_source()
     if listed is not None:
-        some = [one for one in split_states(listed, task.core.words) if _is_in(task, one, bounds)]
-        found = list(dict.fromkeys(some))
-        return tuple(random.Random(stream).sample(found, min(count, len(found))))
+        some = [
+            packed
+            for packed in split_states(listed, task.core.words)
+            if _is_in(task, packed, bounds)
+        ]
+        within = list(dict.fromkeys(some))
+        return tuple(random.Random(stream).sample(within, min(count, len(within))))
     try:
         return _drawn(_bounded(task, bounds), count, stream, max_seconds)
     except (OutOfBudget, InputError):
@@ -130,9 +134,9 @@ def _bounded(task: CompiledTask, bounds: Bounds) -> CompiledTask:
     if start is None:
         start = old.initial_condition()
     conditions = [] if start is None else [start]
-    for one, (low, high) in zip(task.variables, bounds, strict=True):
-        value = variable(one.name, one.type)
-        if one.type == "bool":
+    for declared, (low, high) in zip(task.variables, bounds, strict=True):
+        value = variable(declared.name, declared.type)
+        if declared.type == "bool":
             conditions += [make("eq", value, low)] if low == high else []
         else:
             conditions += [make("le", low, value), make("le", value, high)]
@@ -171,7 +175,7 @@ def _all(task: Task, most: int) -> tuple[bytes, ...] | None:
     if task.has_start_condition and not task.core.has_finite_starts():
         return None
     try:
-        found = task.list_starts(max_states=most, max_seconds=LIST_SECONDS)
+        starts = task.list_starts(max_states=most, max_seconds=LIST_SECONDS)
     except OutOfBudget:
         return None
-    return tuple(state.packed for state in found) or None
+    return tuple(state.packed for state in starts) or None

@@ -124,11 +124,11 @@ DEFAULTS = {f.name: f.default for f in fields(DebugOptions) if f.name in STAGES}
 
 def _given_to(stage: str, values: dict[str, object]) -> dict[str, object]:
     """Take out what is given to a stage, as its options or by short names; return it."""
-    found: dict[str, object] = {}
+    taken: dict[str, object] = {}
     if isinstance(values.get(stage), STAGES[stage]):
         options = values.pop(stage)
         assert isinstance(options, BudgetOptions)
-        found = given_values(options)
+        taken = given_values(options)
     for short, long in ALIASES.items():
         owner, option = long.split(".")
         if owner != stage or short not in values:
@@ -137,12 +137,12 @@ def _given_to(stage: str, values: dict[str, object]) -> dict[str, object]:
             kind = STAGES[stage].__name__
             raise InputError("bad-option", f"{stage} must be {kind} or the name of a {option}")
         value = values.pop(short)
-        if option in found and found[option] != value:
+        if option in taken and taken[option] != value:
             raise InputError("bad-option", f"{short} and {long} are the same, but differ")
-        found[option] = value
+        taken[option] = value
     if stage in values:
         raise InputError("bad-option", f"{stage} must be {STAGES[stage].__name__}")
-    return found
+    return taken
 
 
 def _member(stage: str, own: Mapping[str, object], given: Mapping[str, object]) -> BudgetOptions:

@@ -48,9 +48,9 @@ class Evidence:
         """
         for max_states in TRIES:
             for takes_last in (False, True):
-                found = self.all_choices(state, avoided, max_states, takes_last=takes_last)
-                if found is not None:
-                    return found
+                choices = self.all_choices(state, avoided, max_states, takes_last=takes_last)
+                if choices is not None:
+                    return choices
         return None
 
     def all_choices(
@@ -97,7 +97,7 @@ class Evidence:
                 new = [each for each in self._outcomes(state, actions) if each not in seen]
             except _core.ModelError:
                 continue
-            if not any(avoided.found.eval(self.bits(each)) for each in new):
+            if not any(avoided.states.eval(self.bits(each)) for each in new):
                 steps[decision] = new
         return steps
 
@@ -134,7 +134,7 @@ class Evidence:
                     each
                     for each in outcomes
                     if self._layer(each, doubtful) < layer
-                    and not unsafe.found.eval(self.bits(each))
+                    and not unsafe.states.eval(self.bits(each))
                 )
         except _core.ModelError as error:
             return self.task.model_error(error)
@@ -154,5 +154,5 @@ class Evidence:
         return chosen or ({FORCED: applicable} if applicable else {})
 
     def _outcomes(self, state: bytes, actions: list[int]) -> list[bytes]:
-        found = (o for action in actions for o in self.task.core.outcomes(state, action))
-        return list(dict.fromkeys(found))
+        outcomes = (o for action in actions for o in self.task.core.outcomes(state, action))
+        return list(dict.fromkeys(outcomes))

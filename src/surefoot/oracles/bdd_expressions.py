@@ -94,11 +94,11 @@ class Environment:
     def positions(self, index: Int, length: int) -> list[tuple[int, Diagram]]:
         """Return each position of an array that the index can be, and where it is that."""
         possible = range(max(index.lower, 0), min(index.upper, length - 1) + 1)
-        found = []
+        positions = []
         for i in possible:
             self.algebra.tick()
-            found.append((i, self.algebra.equal(index, self.algebra.integer(i))))
-        return found
+            positions.append((i, self.algebra.equal(index, self.algebra.integer(i))))
+        return positions
 
     # -- operators that do not evaluate all of their operands --------------------------------
 

@@ -18,7 +18,7 @@ class Layer:
     ``hit`` collects the states with an outcome in ``new``, from the first ``done`` regressions.
     """
 
-    found: Diagram
+    states: Diagram
     new: Diagram
     hit: Diagram
     done: int = 0
@@ -37,7 +37,7 @@ def doubtful_states(task: TaskDiagrams, unsafe: Propagation) -> Propagation:
     What it never reaches is safe whatever the errors should have been.
     """
     lost = {a: task.faulty[a] | unsafe.lost_by(a) for a in task.faulty}
-    first = Layer(unsafe.found | task.errors, task.errors, hit=_with_error(task))
+    first = Layer(unsafe.states | task.errors, task.errors, hit=_with_error(task))
     return Propagation(task, first=first, open=task.open, lost=lost)
 
 
@@ -80,15 +80,15 @@ class Propagation:
         self._can_decide = can_decide(task)
 
     @property
-    def found(self) -> Diagram:
+    def states(self) -> Diagram:
         """All states of the set that are known."""
-        return self.layers[-1].found
+        return self.layers[-1].states
 
     def rank(self, bits: Bits) -> int | None:
         """Return the number of the first layer that contains the state; None if none does."""
-        if not self.found.eval(bits):
+        if not self.states.eval(bits):
             return None
-        return bisect_left(self.layers, True, key=lambda layer: bool(layer.found.eval(bits)))
+        return bisect_left(self.layers, True, key=lambda layer: bool(layer.states.eval(bits)))
 
     def step(self) -> int:
         """Make one regression or, after the last, the next layer. Return how many actions lead
@@ -119,7 +119,7 @@ class Propagation:
 
     def _close(self, layer: Layer) -> None:
         """Add the states that have nothing left to decide."""
-        candidates = layer.hit & self.open & ~layer.found
+        candidates = layer.hit & self.open & ~layer.states
         new = candidates & self._can_decide
         for action, applicable in self.task.applicable.items():
             if action != SILENT:
@@ -127,7 +127,7 @@ class Propagation:
         new = new | (candidates & ~self._can_decide & self.lost_by(SILENT))
         if new.satisfiable():
             nothing = self.task.algebra.false
-            self.layers.append(Layer(layer.found | new, new, hit=nothing))
+            self.layers.append(Layer(layer.states | new, new, hit=nothing))
             layer.new = layer.hit = nothing  # free the memory
         else:
             self.is_complete = True

@@ -145,18 +145,18 @@ class _Group:
 
     def find_conflicts(self, writes: list[_Write]) -> None:
         """Keep where two of the writes give one variable different values."""
-        for one, other in itertools.combinations(writes, 2):
-            by_name = {v.name: where for v, where in one.targets}
+        for write, other in itertools.combinations(writes, 2):
+            by_name = {v.name: where for v, where in write.targets}
             for v, where in other.targets:
                 if v.name in by_name:
                     both = where & by_name[v.name]
-                    self.errors.append(both & ~self._is_same(one, other, v))
+                    self.errors.append(both & ~self._is_same(write, other, v))
 
-    def _is_same(self, one: _Write, other: _Write, v: Variable) -> Diagram:
+    def _is_same(self, write: _Write, other: _Write, v: Variable) -> Diagram:
         algebra = self.algebra
-        if not (one.is_interval or other.is_interval):
-            return algebra.same(one.lower, other.lower)
-        first, *others = (*self._cut(one, v), *self._cut(other, v))
+        if not (write.is_interval or other.is_interval):
+            return algebra.same(write.lower, other.lower)
+        first, *others = (*self._cut(write, v), *self._cut(other, v))
         same = algebra.true
         for bound in others:
             same = same & algebra.equal(first, bound)
@@ -179,7 +179,7 @@ class _Group:
         most = min(upper.upper, max(int(v.upper) for v, _ in write.targets))
         if most - least >= MAX_BRANCHES:
             return [(self.algebra.false, lower)] * (MAX_BRANCHES + 1)  # refused by the caller
-        found = []
+        branches = []
         for number in range(least, most + 1):
             self.algebra.tick()
             value = self.algebra.integer(number)
@@ -187,8 +187,8 @@ class _Group:
             fits = (where for v, where in write.targets if v.lower <= number <= v.upper)
             where = inside & self.algebra.union(fits)
             if where.satisfiable():
-                found.append((where, value))
-        return found
+                branches.append((where, value))
+        return branches
 
     def stored(self, writes: list[_Write], values: Sequence[Value]) -> dict[str, Value]:
         """Return the new values of the variables that are written."""

@@ -219,20 +219,20 @@ class Algebra:
         """Return for each number that the value can be where it is that number."""
         if isinstance(value, Mapping):
             return value
-        found = [(0, self.valid)]
+        cases = [(0, self.valid)]
         for i in reversed(range(len(value.bits))):
             weight = -(1 << i) if i == len(value.bits) - 1 else 1 << i
-            found = [
+            cases = [
                 (number, part)
-                for before, where in found
+                for before, where in cases
                 for number, part in (
                     (before, where & ~value.bits[i]),
                     (before + weight, where & value.bits[i]),
                 )
                 if part.satisfiable()
             ]
-            self._check_count(len(found))
-        return dict(found)
+            self._check_count(len(cases))
+        return dict(cases)
 
     def to_real(self, value: Int | Cases) -> Cases:
         """Return an int as a real."""
@@ -256,17 +256,17 @@ class Algebra:
         return self.from_cases(self._gathered(results), type), self.union(errors)
 
     def _combinations(self, operands: Sequence[Cases]) -> list[tuple[tuple[object, ...], Diagram]]:
-        found: list[tuple[tuple[object, ...], Diagram]] = [((), self.valid)]
+        combinations: list[tuple[tuple[object, ...], Diagram]] = [((), self.valid)]
         for cases in operands:
-            self._check_count(len(found) * len(cases))
-            found = [
+            self._check_count(len(combinations) * len(cases))
+            combinations = [
                 ((*numbers, number), both)
-                for numbers, where in found
+                for numbers, where in combinations
                 for number, there in cases.items()
                 if (both := where & there).satisfiable()
             ]
             self.tick()
-        return found
+        return combinations
 
     def from_cases(self, cases: Cases, type: Type) -> Value:
         """Return the cases as a value of this type."""

@@ -29,11 +29,11 @@ class Comparison(Result):
 
     def to_dict(self) -> dict[str, object]:
         """Return the summary of each oracle as plain data."""
-        found = [
+        summaries = [
             {"oracle": result.oracle, **result.summary, "reasons": result.reasons}
             for result in self.results
         ]
-        return {"compare": found, "left_out": self.left_out, "agreement": True}
+        return {"compare": summaries, "left_out": self.left_out, "agreement": True}
 
     def __str__(self) -> str:
         return "\n".join(f"{result.oracle}: {result.summary_text}" for result in self.results)

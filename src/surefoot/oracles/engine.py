@@ -82,7 +82,7 @@ class Engine:
         self, packed: bytes, options: DecideOptions, progress: ProgressCallback | None = None
     ) -> Answer:
         """Return the answer about a state, within the limits of the options."""
-        found = self.ask(
+        answer = self.ask(
             self.algorithm.decide,
             packed,
             max_seconds=options.max_seconds,
@@ -90,16 +90,16 @@ class Engine:
             max_states=options.max_states,
             progress=progress,
         )
-        verdict, state = found.verdict, self.task.unpack(packed)
+        verdict, state = answer.verdict, self.task.unpack(packed)
         claim = Claim(verdict, self.radius, state)
         evidence = Evidence(lambda: self.certificate(packed, claim, options))
         return Answer(
             state=state,
             objective=SAFETY,
             bounds=SAFETY.bounds(verdict, evidence),
-            reason=found.stopped if verdict == "unknown" else None,
+            reason=answer.stopped if verdict == "unknown" else None,
             radius=self.radius,
-            **{name: getattr(found, name) for name in COSTS},
+            **{name: getattr(answer, name) for name in COSTS},
         )
 
     def certificate(

@@ -143,8 +143,8 @@ class PropagateUnsafeBdd:
             if len(propagation.layers) > layers:
                 self._budget.expanded += layers > 0
                 layers = len(propagation.layers)
-                self._num_nodes = propagation.found.node_count()
-                if propagation.found.eval(bits):
+                self._num_nodes = propagation.states.node_count()
+                if propagation.states.eval(bits):
                     return True
                 self._budget.check_nodes(self._num_nodes)
             if propagation.is_complete:

@@ -42,18 +42,18 @@ def start_states(task: Task, *, limit: int, max_seconds: float = 60.0) -> Starts
     so many are found in time.
     """
     packed, ran_out = _listed(task, max(limit, MAX_LISTED), max_seconds)
-    found = list(dict.fromkeys(split_states(packed, task.core.words)))
-    if not found and not ran_out:
+    distinct = list(dict.fromkeys(split_states(packed, task.core.words)))
+    if not distinct and not ran_out:
         raise InputError("no-start-state", "there is no state to start from", file=task.file)
-    if ran_out and len(found) < limit:
+    if ran_out and len(distinct) < limit:
         raise OutOfBudget(
             f"out-of-{ran_out}",
             f"the start states cannot be listed within {max_seconds:g} seconds",
             file=task.file,
             hint="give states with --states FILE, or draw some with --sample N",
         )
-    states = tuple(task.unpack(one) for one in found[:limit])
-    return Starts(states, len(found), not ran_out)
+    states = tuple(task.unpack(state) for state in distinct[:limit])
+    return Starts(states, len(distinct), not ran_out)
 
 
 def _listed(task: Task, limit: int, max_seconds: float) -> tuple[bytes, str]:
@@ -84,14 +84,14 @@ def sample_states(
     count, seed = check_draw(count, seed)
     begin = time.monotonic()
     starts = task.sample_starts(count, seed=seed, max_seconds=max_seconds)
-    found: dict[bytes, None] = {}
+    drawn: dict[bytes, None] = {}
     for walk in range(WALKS_PER_STATE * count):
         left = max_seconds - (time.monotonic() - begin)
         met = _walk(task, starts[walk % count].packed, walk, seed=seed, max_seconds=left)
-        found[random.Random(f"{seed} {walk}").choice(met)] = None
-        if len(found) == count:
+        drawn[random.Random(f"{seed} {walk}").choice(met)] = None
+        if len(drawn) == count:
             break
-    return [task.unpack(packed) for packed in found]
+    return [task.unpack(packed) for packed in drawn]
 
 
 def _walk(task: Task, start: bytes, number: int, *, seed: int, max_seconds: float) -> list[bytes]:

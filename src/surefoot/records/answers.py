@@ -160,9 +160,9 @@ class DecideResult(Result):
         """The summary in words, without zeros: ``3 states: 2 safe, 1 unsafe; 7 expanded ...``."""
         counts = self.summary
         total = counted(len(self.answers), "state")
-        found = ", ".join(f"{counts[v]:,} {v}" for v in self.verdicts if counts[v])
+        verdicts = ", ".join(f"{counts[v]:,} {v}" for v in self.verdicts if counts[v])
         cost = f"{counts['expanded']:,} expanded in {counts['seconds']:,.3f} s"
-        return f"{total}: {found}; {cost}" if found else total
+        return f"{total}: {verdicts}; {cost}" if verdicts else total
 
     def to_dict(self) -> dict[str, object]:
         """Return the answers and the summary as plain data."""

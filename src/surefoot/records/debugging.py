@@ -86,7 +86,7 @@ class DebugResult(Result):
         return {
             "outcome": self.outcome,
             "reason": self.reason,
-            "iterations": [one.to_dict() for one in self.iterations],
+            "iterations": [iteration.to_dict() for iteration in self.iterations],
             "before": self.before.to_dict(),
             "after": self.after.to_dict(),
             "faults": [fault.to_dict() for fault in self.faults],
@@ -97,7 +97,7 @@ class DebugResult(Result):
         }
 
     def __str__(self) -> str:
-        repairs = sum(one.policy is not None for one in self.iterations)
+        repairs = sum(iteration.policy is not None for iteration in self.iterations)
         return (
             f"{self.outcome}: {self.reason}\n"
             f"unsafe {self.before.unsafe_fraction:.4g} -> {self.after.unsafe_fraction:.4g}, "

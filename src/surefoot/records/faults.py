@@ -271,7 +271,7 @@ class FaultsResult(Result):
         return {
             "faults": [fault.to_dict() for fault in self.faults],
             "bugs": [bug.to_dict() for bug in self.bugs],
-            "unknown": [one.to_dict() for one in self.unknown],
+            "unknown": [unknown.to_dict() for unknown in self.unknown],
             "unavoidable": list(self.unavoidable),
             "undecided": list(self.undecided),
             "summary": self.summary,

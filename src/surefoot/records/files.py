@@ -107,9 +107,9 @@ def _member(value: object) -> object:
 
 def _explained(text: str) -> tuple[str, str | None]:
     """Return msgspec's message in our words, and the place as a JSON pointer."""
-    found = _PLACE.search(text)
-    message = text if found is None else text[: found.start()]
-    place = None if found is None else _pointer(found[1])
+    match = _PLACE.search(text)
+    message = text if match is None else text[: match.start()]
+    place = None if match is None else _pointer(match[1])
     return printable(message[:1].lower() + message[1:].replace("`", '"')), place
 
 

@@ -44,7 +44,7 @@ class RepairDiff(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the difference as plain data."""
-        examples = [one.to_dict() for one in self.examples[:SHOWN_CHANGES]]
+        examples = [example.to_dict() for example in self.examples[:SHOWN_CHANGES]]
         return {"states": self.states, "changed": self.changed, "examples": examples}
 
     def __str__(self) -> str:
@@ -151,7 +151,7 @@ class VerifyResult(Result):
         apart = ("run", "others", "certificate")
         names = [name for name in self.__dataclass_fields__ if name not in apart]
         content: dict[str, Any] = {name: getattr(self, name) for name in names}
-        content["engines"] = [asdict(one) for one in self.engines]
+        content["engines"] = [asdict(engine) for engine in self.engines]
         content["run"] = None if self.run is None else self.run.to_dict()
         if self.others:
             content["others"] = [run.to_dict() for run in self.others]

@@ -90,8 +90,8 @@ class Made:
         }
 
     def __str__(self) -> str:
-        how = ", ".join(map(str, self.changes)) or "no change"
-        return f"made of {self.reached} by {how}"
+        changes = ", ".join(map(str, self.changes)) or "no change"
+        return f"made of {self.reached} by {changes}"
 
 
 @dataclass(frozen=True)

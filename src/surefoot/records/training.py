@@ -55,7 +55,7 @@ class TrainResult(Result):
         return {
             "policy": str(self.policy.model),
             "best": self.best.to_dict(),
-            "checkpoints": [one.to_dict() for one in self.checkpoints],
+            "checkpoints": [checkpoint.to_dict() for checkpoint in self.checkpoints],
             "steps": self.steps,
             "steps_per_second": self.steps / self.seconds if self.seconds else 0.0,
             "seconds": self.seconds,

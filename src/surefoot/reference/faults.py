@@ -42,15 +42,15 @@ def faults(
     With a radius an alternative uses up one difference, the policy's own decision none.
     """
     safety = _Safety(task, policy, radius)
-    found = {}
+    guilty = {}
     for state in task.states:
         decision = policy[state]
         outcomes = task.choices(state).get(decision, ())
         unsafe = frozenset(end for end in outcomes if not safety.is_safe(end))
         if decision is None or not unsafe or not safety.is_safe(state):
             continue
-        found[state] = GuiltyDecision(decision, unsafe, safety.alternatives(state))
-    return found
+        guilty[state] = GuiltyDecision(decision, unsafe, safety.alternatives(state))
+    return guilty
 
 
 class _Safety:

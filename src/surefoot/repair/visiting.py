@@ -113,8 +113,8 @@ def prefer_goal(policy: Policy, demands: Sequence[Demand], *, seed: int) -> list
     best = [demand.good for demand in demands]
     for turn in range(ROUNDS if trials else 0):
         shielded = _with_choices(policy, demands, [good[0] for good in best])
-        how = replace(TRIALS, seed=(seed + turn) % MAX_INT)
-        result = fuzz_packed(shielded, _trial_starts(trials), how, to_the_end=True)
+        options = replace(TRIALS, seed=(seed + turn) % MAX_INT)
+        result = fuzz_packed(shielded, _trial_starts(trials), options, to_the_end=True)
         before, best = best, _best(result.runs, demands, trials)
         if before == best:
             break

@@ -71,7 +71,7 @@ def _faults(source: Source) -> list[str]:
 
 def _fault(source: Source, fault: Fault) -> str:
     alternatives = [code(values, 60) for values in fault.alternatives[:5]]
-    state, outcome = (code(state_text(one), 300) for one in (fault.state, changed(fault)))
+    state, outcome = (code(state_text(each), 300) for each in (fault.state, changed(fault)))
     end = f"; safe alternative: {', '.join(alternatives)}" if alternatives else ""
     finding = f" ({code(fault.finding)})" if fault.finding else ""
     status = "Repaired" if source.is_repaired(fault) else "**Not repaired**"
