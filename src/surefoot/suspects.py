@@ -16,7 +16,7 @@ from surefoot.policies import Policy
 from surefoot.records import Fault, Run
 from surefoot.records.faults import POSSIBLE_LOSS
 
-MAX_RUNS = 300
+MAX_ANALYSED_RUNS = 300
 MAX_STEPS = 200  # at the end of a run: what comes before is not looked at
 
 
@@ -29,7 +29,7 @@ def find_suspects(policy: Policy, runs: Iterable[Run], *, options: FaultOptions)
     the policy reaches. When to use it: where fault analysis comes to no answer. Paper: none; these
     are bugs (Jain et al. 2025, def. 2) with the last way out.
     """
-    trials = [trial for run in list(runs)[:MAX_RUNS] for trial in _trials(policy, run)]
+    trials = [trial for run in list(runs)[:MAX_ANALYSED_RUNS] for trial in _trials(policy, run)]
     outcomes = [packed for trial in trials for packed in trial.outcomes]
     answers = may_fail(
         policy,

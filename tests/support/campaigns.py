@@ -14,7 +14,7 @@ from surefoot.policies.loaded import Loaded
 from surefoot.policies.writing import write_policy
 from surefoot.records.campaigns import CampaignFile, KeptPolicy
 from surefoot.records.parts import TaskPart
-from surefoot.report import Source
+from surefoot.report import CampaignSource
 
 HOSTILE = (
     "<script>window.hacked=1</script>",
@@ -140,7 +140,7 @@ def found_in(folder: Path, task: Any, policy: Any, runs: int) -> list[dict[str, 
     return sorted(faults, key=lambda one: one["steps"])
 
 
-def source(folder: Path, made: dict[str, Any], file: str = "policy/policy.json") -> Source:
+def source(folder: Path, made: dict[str, Any], file: str = "policy/policy.json") -> CampaignSource:
     """Return what to report on: these data, and the files in the folder."""
     (folder / "campaign.json").write_text("{}")
     content = CampaignFile(
@@ -151,10 +151,10 @@ def source(folder: Path, made: dict[str, Any], file: str = "policy/policy.json")
         policy=KeptPolicy(**made["policy"], file=file, files={}),
         options={},
     )
-    return Source(made, Given(folder, content, surefoot.options.DebugOptions(), ""))
+    return CampaignSource(made, Given(folder, content, surefoot.options.DebugOptions(), ""))
 
 
-def blocks(folder: Path) -> Source:
+def blocks(folder: Path) -> CampaignSource:
     """Return a campaign on Blocksworld, with the files that belong to it in the folder.
 
     The policy is repaired by making the one bad action look bad everywhere.
@@ -184,7 +184,7 @@ def repaired(policy: Any, action: str, file: Path) -> Any:
     return surefoot.load_policy(file, policy.task)
 
 
-def line(folder: Path) -> Source:
+def line(folder: Path) -> CampaignSource:
     """Return a campaign with hundreds of faults and a policy that gives no scores."""
     task = surefoot.load_task("domain:one-way-line?packages=6&locations=8&variant=icy-park")
     who = surefoot.load_policy("first", task)
@@ -205,7 +205,7 @@ def hostile_task() -> Any:
     return evil.compile()
 
 
-def hostile(folder: Path) -> Source:
+def hostile(folder: Path) -> CampaignSource:
     """Return a campaign in which every name is hostile."""
     task = hostile_task()
     policy = surefoot.load_policy("first", task)

@@ -104,7 +104,7 @@ class Display:
     def __enter__(self) -> Watch:
         from rich.text import Text
 
-        from surefoot.cli.debug_text import Shown
+        from surefoot.cli.debug_text import DebugDisplay
         from surefoot.cli.output import console
         from surefoot.cli.progress import Progress
         from surefoot.cli.state_text import labels_of
@@ -115,7 +115,7 @@ class Display:
             out.file.flush()
         self._open.enter_context(redirect_stdout(sys.stderr))
         progress = self._open.enter_context(Progress("debugging"))
-        return Shown(progress, out, self.directory, labels_of(self.task))
+        return DebugDisplay(progress, out, self.directory, labels_of(self.task))
 
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
         self._open.close()

@@ -37,7 +37,7 @@ COLUMNS = (
 Labels = dict[str, tuple[str, ...]]
 
 
-class Shown(Watch):
+class DebugDisplay(Watch):
     """Prints rounds, row by row, while the loop runs; without a console it only notes progress."""
 
     def __init__(

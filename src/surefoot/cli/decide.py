@@ -57,7 +57,8 @@ Compare = Annotated[
 ]
 
 
-def _radius(_: object, tokens: Sequence[Token]) -> int | str:
+def read_radius(_: object, tokens: Sequence[Token]) -> int | str:
+    """Return the radius as given on the command line: inf, or a whole number."""
     text: str = tokens[0].value
     if text == "inf":
         return text
@@ -79,7 +80,7 @@ class DecideArguments(DecideOptions):
     radius: Annotated[
         int | Literal["inf"] | None,
         Parameter(
-            converter=_radius,
+            converter=read_radius,
             n_tokens=1,
             allow_leading_hyphen=True,
             show_default=lambda _: "inf",
@@ -149,7 +150,7 @@ class Questions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Certificates:
+class CertificateArguments:
     """What to do with certificates."""
 
     check_seconds: float = 10.0
@@ -180,7 +181,7 @@ def decide(
     objective: ObjectiveName = "safety",
     deviations: Deviations = False,
     compare: Compare = None,
-    evidence: Annotated[Certificates, Parameter(name="*")] = Certificates(),
+    evidence: Annotated[CertificateArguments, Parameter(name="*")] = CertificateArguments(),
     json: Json = False,
     task_arguments: Annotated[TaskArguments, Parameter(name="*")] = TaskArguments(),
 ) -> int:

@@ -15,7 +15,7 @@ from surefoot.errors import InputError, printable, quoted
 from surefoot.options import BudgetOptions
 
 if TYPE_CHECKING:
-    from surefoot.report import Source
+    from surefoot.report import CampaignSource
 
 STANDARD_OUTPUT = Path("-")
 
@@ -126,7 +126,7 @@ def report(
 
 
 def _write(
-    source: Source, places: dict[str, Path], picture: str | None
+    source: CampaignSource, places: dict[str, Path], picture: str | None
 ) -> tuple[dict[str, str], str]:
     """Write what was asked for; return where, and what goes to standard output."""
     from surefoot import report

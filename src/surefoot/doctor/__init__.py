@@ -11,14 +11,14 @@ from dataclasses import replace
 from typing import Any, Unpack
 
 from surefoot.doctor.policy_report import PolicyFacts
-from surefoot.doctor.report import DoctorReport, Finding
+from surefoot.doctor.report import DoctorReport, Remark
 from surefoot.doctor.task import examine_task
 from surefoot.options import DoctorOptions, chosen
 from surefoot.options.keywords import DoctorChanges
 from surefoot.tasks import require_task
 from surefoot.tasks.task import Task
 
-__all__ = ["DoctorReport", "Finding", "PolicyFacts", "examine"]
+__all__ = ["DoctorReport", "PolicyFacts", "Remark", "examine"]
 
 
 def examine(

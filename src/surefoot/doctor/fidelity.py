@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from surefoot.doctor.originals import original_of
 from surefoot.doctor.policy_report import Fidelity, Part
-from surefoot.doctor.report import Finding
+from surefoot.doctor.report import Remark
 from surefoot.errors import printable, quoted
 from surefoot.policies.callables import fed
 from surefoot.policies.decisions import ask_core
@@ -45,7 +45,7 @@ Masks = npt.NDArray[np.bool_]  # (inputs, outputs), bool: the outputs among whic
 
 def compared(
     policy: Policy, sample: Sample, *, seed: int, deadline: float, original: Original | None = None
-) -> tuple[Fidelity, list[Finding]]:
+) -> tuple[Fidelity, list[Remark]]:
     """Return how the decisions compare with those of the original, and findings if they differ.
 
     At least a thousand states are asked about, whatever the deadline is.
@@ -236,21 +236,21 @@ class _Comparison:
             f"{quoted(outputs[wanted])}, {where}"
         )
 
-    def findings(self) -> list[Finding]:
+    def findings(self) -> list[Remark]:
         """Return what is wrong with the decisions."""
         findings = []
         asked = sum(part.asked for part in self.parts)
         if differs := sum(part.differs for part in self.parts):
             text = f"{differs:,} of {counted(asked, 'decision')}"
             findings.append(
-                Finding(
+                Remark(
                     "policy-differs",
                     f"{text} differ from {self.original.name}; {self.example}",
                 )
             )
         if self.not_numbers:
             findings.append(
-                Finding(
+                Remark(
                     "policy-no-number",
                     f"for {self.not_numbers:,} of {counted(asked, 'input')} a score is infinite or "
                     "not a number",

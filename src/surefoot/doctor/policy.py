@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from surefoot import _core
 from surefoot.doctor.policy_report import PolicyFacts, input_facts
-from surefoot.doctor.report import Finding, agreeing, named, variables_text
+from surefoot.doctor.report import Remark, agreeing, named, variables_text
 from surefoot.doctor.sampling import STATES, Sample, sampled
 from surefoot.errors import InputError, quoted
 from surefoot.policies.decisions import ask_core
@@ -24,7 +24,7 @@ SCORED_ALONE = "the policy has no decision there: none of the applicable actions
 
 def examine_policy(
     policy: Policy, walked: list[bytes], *, seed: int, deadline: float
-) -> tuple[PolicyFacts, list[Finding]]:
+) -> tuple[PolicyFacts, list[Remark]]:
     """Return what a policy is made of and decides, and what is unusual about it.
 
     It is asked about the walked states; a learned one also about states drawn within the ranges of
@@ -89,7 +89,7 @@ def _precision(model: Model) -> str:
 # -- decisions -----------------------------------------------------------------------------------
 
 
-def _decisions(policy: Policy, sample: Sample) -> tuple[Counter[str], list[Finding]]:
+def _decisions(policy: Policy, sample: Sample) -> tuple[Counter[str], list[Remark]]:
     """Return what the policy decides for where it has a choice, and where it cannot decide."""
     asked = [sample.states[at] for at in sample.with_choice]
     findings = []
@@ -98,12 +98,12 @@ def _decisions(policy: Policy, sample: Sample) -> tuple[Counter[str], list[Findi
         able = [at for at in sample.with_choice if outputs.intersection(sample.choices[at])]
         if len(able) < len(asked):
             count = f"{len(asked) - len(able):,} of {counted(len(asked), 'state')} with a choice"
-            findings.append(Finding("policy-no-decision", f"in {count} {SCORED_ALONE}"))
+            findings.append(Remark("policy-no-decision", f"in {count} {SCORED_ALONE}"))
         asked = [sample.states[at] for at in able]
     try:
         actions = _asked(policy, asked)
     except InputError as error:
-        return Counter(), [*findings, Finding(error.code, error.message, error.place)]
+        return Counter(), [*findings, Remark(error.code, error.message, error.place)]
     return Counter(actions), findings
 
 
@@ -120,17 +120,17 @@ def _asked(policy: Policy, states: list[bytes]) -> list[str]:
     return [names[number] for number in numbers]
 
 
-def _constant(decisions: Counter[str]) -> Iterator[Finding]:
+def _constant(decisions: Counter[str]) -> Iterator[Remark]:
     if len(decisions) == 1 and decisions.total() > 1:
         (action,) = decisions
-        yield Finding(
+        yield Remark(
             "policy-constant",
             f"the policy decides for {quoted(action)} in all {decisions.total():,} sampled states "
             "with a choice",
         )
 
 
-def _never_best(policy: Policy, sample: Sample, decisions: Counter[str]) -> Iterator[Finding]:
+def _never_best(policy: Policy, sample: Sample, decisions: Counter[str]) -> Iterator[Remark]:
     """Yield the outputs that could be decided for in a sampled state, and never are."""
     if policy.interface is None or len(decisions) < 2:
         return
@@ -139,7 +139,7 @@ def _never_best(policy: Policy, sample: Sample, decisions: Counter[str]) -> Iter
     never = [name for name in policy.interface.outputs if name in could and name not in decisions]
     if never:
         is_best = agreeing(len(never), "is never the best", "are never the best")
-        yield Finding(
+        yield Remark(
             "output-never-best",
             f"{counted(len(never), 'output')} ({named(never)}) {is_best} in "
             f"{decisions.total():,} sampled states with a choice",
@@ -149,7 +149,7 @@ def _never_best(policy: Policy, sample: Sample, decisions: Counter[str]) -> Iter
 # -- the mapping ---------------------------------------------------------------------------------
 
 
-def _mapping_findings(policy: Policy) -> Iterator[Finding]:
+def _mapping_findings(policy: Policy) -> Iterator[Remark]:
     model, interface = policy.model, policy.interface
     assert model is not None and interface is not None
     used = used_inputs(model)
@@ -160,7 +160,7 @@ def _mapping_findings(policy: Policy) -> Iterator[Finding]:
     ]
     if unused:
         what = f"{counted(len(unused), 'input')} ({named(unused)})"
-        yield Finding("input-unused", f"the policy does not look at {what}")
+        yield Remark("input-unused", f"the policy does not look at {what}")
     task = policy.task
     if has_description(task):
         outputs = set(interface.outputs)
@@ -168,14 +168,14 @@ def _mapping_findings(policy: Policy) -> Iterator[Finding]:
         if without:
             what = f"{counted(len(without), 'action')} ({named(without)})"
             taken = agreeing(len(without), "it is", "they are")
-            yield Finding(
+            yield Remark(
                 "action-without-output",
                 f"the policy has no output for {what}: {taken} taken only where nothing else is "
                 "applicable",
             )
     fed = {entry.variable for entry in interface.inputs}
     if unfed := [name for name in task.names if name not in fed]:
-        yield Finding("variable-not-fed", f"no input is fed with {variables_text(unfed)}")
+        yield Remark("variable-not-fed", f"no input is fed with {variables_text(unfed)}")
 
 
 def used_inputs(model: Model) -> set[int]:

@@ -37,7 +37,7 @@ class ActionFacts:
 
 
 @dataclass(frozen=True)
-class Finding:
+class Remark:
     """Something unusual. ``code`` is stable; ``place`` is where in the file, if it is one place."""
 
     code: str
@@ -68,8 +68,8 @@ class DoctorReport(Result):
     goal: str | None
     fail: str | None
     sampled: int
-    warnings: tuple[Finding, ...]
-    findings: tuple[Finding, ...]
+    warnings: tuple[Remark, ...]
+    findings: tuple[Remark, ...]
     policy: PolicyFacts | None = None
 
     def __str__(self) -> str:
@@ -156,6 +156,6 @@ def _action_text(action: ActionFacts) -> str:
     return f"{printable(action.name)}{edges}{silent}"
 
 
-def _finding_text(finding: Finding) -> str:
+def _finding_text(finding: Remark) -> str:
     where = f" (at {printable(finding.place)})" if finding.place else ""
     return f"  ! {printable(finding.message, limit=2000)}{where} [{finding.code}]"

@@ -16,7 +16,7 @@ from surefoot import _core
 from surefoot.doctor.report import (
     ActionFacts,
     DoctorReport,
-    Finding,
+    Remark,
     VariableFacts,
     agreeing,
     named,
@@ -73,7 +73,7 @@ def _report(task: CompiledTask, walks: _Walks) -> DoctorReport:
         goal=None if d.goal_condition is None else text_of(d.goal_condition),
         fail=None if d.fail_condition is None else text_of(d.fail_condition),
         sampled=len(walks.seen),
-        warnings=tuple(Finding("warning", w.message, w.place) for w in d.warnings),
+        warnings=tuple(Remark("warning", w.message, w.place) for w in d.warnings),
         findings=(*_static_findings(task), *walks.findings()),
     )
 
@@ -89,15 +89,15 @@ def _start_text(d: Description) -> str:
 # -- what follows from the description ---------------------------------------------------------
 
 
-def _static_findings(task: CompiledTask) -> Iterator[Finding]:
+def _static_findings(task: CompiledTask) -> Iterator[Remark]:
     d = task.description
     if d.goal_condition is None:
-        yield Finding("no-goal", "there is no goal: no state is a goal state")
+        yield Remark("no-goal", "there is no goal: no state is a goal state")
     if d.fail_condition is None:
-        yield Finding("no-fail", "there is no fail condition: no state fails, everything is safe")
+        yield Remark("no-fail", "there is no fail condition: no state fails, everything is safe")
     fires = {edge.action for edge in d.edges}
     if idle := [action for action in task.actions if action not in fires]:
-        yield Finding(
+        yield Remark(
             "action-without-edge",
             f"no edge has {counted(len(idle), 'action')} ({named(idle)}): "
             + agreeing(len(idle), "it never fires", "they never fire"),
@@ -106,10 +106,10 @@ def _static_findings(task: CompiledTask) -> Iterator[Finding]:
     targets = {a.target.value for e in d.edges for o in e.outcomes for a in o.assignments}
     changed = _with_cells(d, targets)
     if constant := [name for name in task.names if name not in changed]:
-        yield Finding("never-assigned", f"no edge assigns to {variables_text(constant)}")
+        yield Remark("never-assigned", f"no edge assigns to {variables_text(constant)}")
 
 
-def _free_variables(task: CompiledTask) -> Iterator[Finding]:
+def _free_variables(task: CompiledTask) -> Iterator[Remark]:
     """Yield what the start leaves free: there any value of the range is a start."""
     d = task.description
     if d.start_condition is not None:
@@ -125,11 +125,11 @@ def _free_variables(task: CompiledTask) -> Iterator[Finding]:
         ]
         why = "no initial value is given for"
     if free:
-        yield Finding(
+        yield Remark(
             "start-leaves-free", f"{why} {variables_text(free)}: any value of the range is a start"
         )
     if task.has_start_condition and not task.core.has_finite_starts():
-        yield Finding(
+        yield Remark(
             "start-not-finite",
             "the start leaves a real variable free: explore needs --states FILE",
         )
@@ -156,7 +156,7 @@ class _Walks:
     overlaps: Counter[str] = field(default_factory=Counter)
     ignored: Counter[str] = field(default_factory=Counter)
     examples: dict[str, State] = field(default_factory=dict)
-    errors: dict[object, Finding] = field(default_factory=dict)
+    errors: dict[object, Remark] = field(default_factory=dict)
     out_of_time: bool = False
 
     def walk(self) -> None:
@@ -255,34 +255,34 @@ class _Walks:
             self._note_error(self.task.model_error(error), key=(kind, edge, variable))
 
     def _note_error(self, error: SurefootError, key: object) -> None:
-        self.errors[key] = Finding(error.code, error.message, error.place)
+        self.errors[key] = Remark(error.code, error.message, error.place)
 
-    def findings(self) -> Iterator[Finding]:
+    def findings(self) -> Iterator[Remark]:
         """Yield what was met, with the number of states in which it was."""
         total = f"of {counted(len(self.seen), 'sampled state')}"
         yield from list(self.errors.values())[:MAX_ERRORS]
         if len(self.errors) > MAX_ERRORS:
             more = counted(len(self.errors) - MAX_ERRORS, "more error")
-            yield Finding("more-errors", f"{more} of the model")
+            yield Remark("more-errors", f"{more} of the model")
         if count := self.counts["start-fails"]:
             of_starts = f"of {counted(self.starts, 'sampled start state')}"
             fail = agreeing(count, "fails", "fail")
-            yield Finding("start-fails", f"{count:,} {of_starts} {fail} already")
+            yield Remark("start-fails", f"{count:,} {of_starts} {fail} already")
         for code in ("goal-and-fail", "dead-end"):
             if count := self.counts[code]:
                 text = _states_text(code, count)
-                yield Finding(code, f"{count:,} {total} {text}, for example {self.examples[code]}")
+                yield Remark(code, f"{count:,} {total} {text}, for example {self.examples[code]}")
         if self.overlaps:
             text = (
                 "two or more edges of one action are enabled together (their outcomes are united)"
             )
-            yield Finding("overlapping-edges", f"{text}: {_tally(self.overlaps, total)}")
+            yield Remark("overlapping-edges", f"{text}: {_tally(self.overlaps, total)}")
         if self.ignored:
             text = "silent actions are applicable beside others (no policy takes them there)"
-            yield Finding("silent-beside-others", f"{text}: {_tally(self.ignored, total)}")
+            yield Remark("silent-beside-others", f"{text}: {_tally(self.ignored, total)}")
         if self.out_of_time:
             seen = counted(len(self.seen), "sampled state")
-            yield Finding("walk-cut", f"time ran out after {seen}")
+            yield Remark("walk-cut", f"time ran out after {seen}")
 
 
 def _states_text(code: str, count: int) -> str:
@@ -349,7 +349,7 @@ def _python_report(
         sampled=sampled,
         warnings=(),
         findings=tuple(
-            Finding(code, f"{counts[code]:,} {total} {_states_text(code, counts[code])}")
+            Remark(code, f"{counts[code]:,} {total} {_states_text(code, counts[code])}")
             for code in ("dead-end", "goal-and-fail")
             if counts[code]
         ),

@@ -20,7 +20,7 @@ from surefoot.tasks.state import PackedStates
 from surefoot.tasks.task import split_states
 
 MAX_STATES = 2_000
-MAX_RUNS = 1_000
+MAX_PASSING_RUNS = 1_000
 IDLE_RUNS = 100  # that come by nothing new before we take it that there is nothing
 
 
@@ -61,7 +61,7 @@ def _ways(policy: Policy, starts: Sequence[bytes], options: FuzzOptions) -> dict
     known = set(starts)
     ways: dict[bytes, _Way] = {}
     idle = 0
-    again = itertools.islice(itertools.cycle(starts), MAX_RUNS)
+    again = itertools.islice(itertools.cycle(starts), MAX_PASSING_RUNS)
     runs = packed_runs(policy, again, seed=options.seed, max_steps=options.max_steps)
     for packed, actions, _ in runs:
         before = len(ways)

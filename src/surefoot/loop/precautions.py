@@ -14,7 +14,7 @@ import msgspec
 
 from surefoot.errors import InputError, Unsupported
 from surefoot.loop.made import Made
-from surefoot.loop.stages import MAX_CERTIFICATE_STATES, Analysis, Shown, Stage, fuzzed
+from surefoot.loop.stages import MAX_CERTIFICATE_STATES, Analysis, Stage, StageProgress, fuzzed
 from surefoot.loop.starts import Starts
 from surefoot.options import DebugOptions
 from surefoot.policies import Policy
@@ -82,7 +82,7 @@ def _stuck(policy: Policy, stage: Stage) -> tuple[bytes, bool]:
             max_states=MAX_STATES,
             max_seconds=seconds,
             memory_mb=options.verify.memory_mb,
-            progress=Shown(stage, "box").progress,
+            progress=StageProgress(stage, "box").progress,
         )
     except (InputError, Unsupported):
         return b"", False  # verification will say why

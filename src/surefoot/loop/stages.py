@@ -317,7 +317,7 @@ def verified(policy: Policy, iteration: int, stage: Stage) -> Made:
     from surefoot.verify import verify
 
     begin = time.perf_counter()
-    shown = Shown(stage)
+    shown = StageProgress(stage)
     result = verify(
         policy.task,
         policy,
@@ -341,7 +341,7 @@ def verified(policy: Policy, iteration: int, stage: Stage) -> Made:
     return Made(line)
 
 
-class Shown:
+class StageProgress:
     """Puts what a method tells about its progress into words."""
 
     def __init__(self, stage: Stage, method: str = "") -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 Evidence = TypeVar("Evidence")
-SHOWN_FAULTS = 10  # faults of a FaultsResult as text
+SUMMARY_FAULTS = 10  # faults of a FaultsResult as text
 
 
 @dataclass(frozen=True)
@@ -278,10 +278,10 @@ class FaultsResult(Result):
         }
 
     def __str__(self) -> str:
-        shortest = sorted(self.faults, key=lambda fault: fault.steps)[:SHOWN_FAULTS]
+        shortest = sorted(self.faults, key=lambda fault: fault.steps)[:SUMMARY_FAULTS]
         more = len(self.faults) - len(shortest)
         lines = [*map(str, shortest), *([f"... and {more:,} more faults"] if more else [])]
-        return "\n".join([*lines, *map(str, self.unknown[:SHOWN_FAULTS]), self.summary_text])
+        return "\n".join([*lines, *map(str, self.unknown[:SUMMARY_FAULTS]), self.summary_text])
 
     def __repr__(self) -> str:
         return f"<FaultsResult {self.summary_text}>"

@@ -19,7 +19,7 @@ from surefoot.repair.decisions import Demand
 from surefoot.simulate import packed_runs
 from surefoot.tasks.task import split_states
 
-MAX_RUNS = 4_000
+MAX_DRAWN_RUNS = 4_000
 MAX_STEPS = 1_000
 IDLE_RUNS = 300  # that show nothing new before we take it that there is nothing
 RUNS_PER_CHOICE = 8
@@ -49,7 +49,7 @@ def visited(policy: Policy, count: int, *, seed: int, goal_only: bool) -> Visite
     goal: dict[bytes, int] = {}
     other: dict[bytes, int] = {}
     idle = 0
-    for states, actions, end in _runs(policy, min(count, MAX_RUNS), seed=seed):
+    for states, actions, end in _runs(policy, min(count, MAX_DRAWN_RUNS), seed=seed):
         is_wanted = not goal_only or end == "goal"
         if not is_wanted and end == "fail":
             continue

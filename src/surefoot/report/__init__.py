@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from surefoot.report.source import Source, source_of
+from surefoot.report.source import CampaignSource, source_of
 
-__all__ = ["Source", "html", "junit", "markdown", "sarif", "source_of", "write_report"]
+__all__ = ["CampaignSource", "html", "junit", "markdown", "sarif", "source_of", "write_report"]
 
 
 def write_report(

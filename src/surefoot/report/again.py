@@ -14,7 +14,7 @@ from typing import Any
 from surefoot.errors import InputError, OutOfBudget, Unsupported, quoted
 from surefoot.pictures import Drawing
 from surefoot.policies import Policy
-from surefoot.report.source import Source
+from surefoot.report.source import CampaignSource
 from surefoot.tasks.state import State
 
 EXPECTED = (InputError, Unsupported, OutOfBudget)
@@ -27,7 +27,7 @@ class Again:
     Without its task there are neither pictures, nor scores, nor names of locations.
     """
 
-    source: Source
+    source: CampaignSource
     drawing: Drawing | None = None
     notes: list[str] = field(default_factory=list)
     _policies: dict[str, Policy | None] = field(default_factory=dict, repr=False)

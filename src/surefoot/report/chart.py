@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from surefoot.report.source import Source
+from surefoot.report.source import CampaignSource
 from surefoot.report.words import number
 
 WIDTH, HEIGHT = 340, 210
@@ -57,7 +57,7 @@ class Chart:
         return f"{first},{base} {self.line} {last},{base}"
 
 
-def charts_of(source: Source) -> list[Chart]:
+def charts_of(source: CampaignSource) -> list[Chart]:
     """Return the curves: failing runs, faults so far, decisions changed. None without rounds."""
     rounds = source.iterations[:SHOWN_POINTS]
     numbers = [row["iteration"] for row in rounds]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from surefoot.records import Fault
-from surefoot.report.source import Source
+from surefoot.report.source import CampaignSource
 from surefoot.report.words import looked_at, number, percent, plain, state_text
 from surefoot.text import counted
 
-SHOWN_FAULTS = 100
+CHECKED_FAULTS = 100
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Check:
     is_open: bool = False
 
 
-def checks_of(source: Source) -> list[Check]:
+def checks_of(source: CampaignSource) -> list[Check]:
     """Return the checks of a campaign. All of them pass only if the outcome is safe."""
     return [
         _finished(source),
@@ -37,7 +37,7 @@ def checks_of(source: Source) -> list[Check]:
     ]
 
 
-def _finished(source: Source) -> Check:
+def _finished(source: CampaignSource) -> Check:
     problem = None if source.is_finished else source.outcome_text
     text = str(source.content.get("reason") or source.outcome_text)
     return Check(
@@ -45,7 +45,7 @@ def _finished(source: Source) -> Check:
     )
 
 
-def _debugged(source: Source) -> Check:
+def _debugged(source: CampaignSource) -> Check:
     name = "no run fails from the start states that were debugged on"
     if not source.iterations:
         return Check("campaign", name, "", "no iteration is done yet", is_open=True)
@@ -55,7 +55,7 @@ def _debugged(source: Source) -> Check:
     return Check("campaign", name, text, text if failing else None)
 
 
-def _evaluated(source: Source) -> Check:
+def _evaluated(source: CampaignSource) -> Check:
     name = "the policy fails from none of the start states it was evaluated on"
     after = source.evaluation("after")
     if after is None:
@@ -65,7 +65,7 @@ def _evaluated(source: Source) -> Check:
     return Check("campaign", name, text, text if unsafe else None)
 
 
-def _verified(source: Source) -> Check:
+def _verified(source: CampaignSource) -> Check:
     name = "the policy is verified: no run of it fails"
     verification = source.verification
     if not source.is_finished and verification is None:
@@ -80,10 +80,12 @@ def _verified(source: Source) -> Check:
     return Check("campaign", name, "", plain(f"{verdict}: {why}"))
 
 
-def _faults(source: Source) -> list[Check]:
+def _faults(source: CampaignSource) -> list[Check]:
     faults = source.faults
-    checks = [_fault(source, at, fault) for at, fault in enumerate(faults[:SHOWN_FAULTS], start=1)]
-    rest = faults[SHOWN_FAULTS:]
+    checks = [
+        _fault(source, at, fault) for at, fault in enumerate(faults[:CHECKED_FAULTS], start=1)
+    ]
+    rest = faults[CHECKED_FAULTS:]
     if rest:
         left = sum(not source.is_repaired(fault) for fault in rest)
         name = f"{counted(len(rest), 'further fault')} repaired"
@@ -92,7 +94,7 @@ def _faults(source: Source) -> list[Check]:
     return checks
 
 
-def _fault(source: Source, at: int, fault: Fault) -> Check:
+def _fault(source: CampaignSource, at: int, fault: Fault) -> Check:
     is_repaired = source.is_repaired(fault)
     name = f"fault {at} is repaired: {plain(fault.action)} {fault_id(fault)}"
     problem = None if is_repaired else f"{plain(fault.action)} is a fault, and not repaired"
@@ -125,7 +127,7 @@ def changed(fault: Fault) -> dict[str, object]:
     return new or outcome
 
 
-def summary(source: Source) -> dict[str, str]:
+def summary(source: CampaignSource) -> dict[str, str]:
     """Return the numbers of a campaign, in words."""
     lines = {"outcome": source.outcome, "iterations": number(len(source.iterations))}
     for when in ("before", "after"):

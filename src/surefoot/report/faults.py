@@ -13,7 +13,7 @@ from surefoot.report.again import EXPECTED, Again
 from surefoot.report.pictures import Pictures
 from surefoot.report.words import plain, same_variables, score, state_text, value_text
 
-SHOWN_FAULTS = 10
+PICTURED_FAULTS = 10
 SHOWN_VARIABLES = 200
 SHOWN_ACTIONS = 30
 SHOWN_STATES = 60  # of a run
@@ -103,7 +103,7 @@ class FaultView:
 def faults_of(again: Again, pictures: Pictures) -> list[FaultView]:
     """Return the smallest faults, ready to be shown. What cannot be read becomes a note."""
     views = []
-    for number, fault in enumerate(again.source.faults[:SHOWN_FAULTS], start=1):
+    for number, fault in enumerate(again.source.faults[:PICTURED_FAULTS], start=1):
         finding = again.source.finding(fault)
         if finding is None and fault.finding and again.source.directory is not None:
             again.notes.append(f"the finding {plain(fault.finding)} cannot be read")

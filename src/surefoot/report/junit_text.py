@@ -5,11 +5,11 @@ from __future__ import annotations
 from xml.etree import ElementTree
 
 from surefoot.report.checks import Check, checks_of, summary
-from surefoot.report.source import Source
+from surefoot.report.source import CampaignSource
 from surefoot.report.words import plain
 
 
-def junit_of(source: Source) -> str:
+def junit_of(source: CampaignSource) -> str:
     """Return the suite of a campaign's checks: failures are what is wrong, errors what is open."""
     checks = checks_of(source)
     name = f"surefoot debug {plain(source.task.get('name'))}, policy {_policy(source)}"
@@ -33,7 +33,7 @@ def junit_of(source: Source) -> str:
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
 
 
-def _add(suite: ElementTree.Element, check: Check, source: Source) -> None:
+def _add(suite: ElementTree.Element, check: Check, source: CampaignSource) -> None:
     name = f"surefoot.{check.group}.{plain(source.task.get('name'))}"
     case = ElementTree.SubElement(
         suite, "testcase", {"classname": name, "name": check.name, "time": "0"}
@@ -46,5 +46,5 @@ def _add(suite: ElementTree.Element, check: Check, source: Source) -> None:
         ElementTree.SubElement(case, "system-out").text = check.text
 
 
-def _policy(source: Source) -> str:
+def _policy(source: CampaignSource) -> str:
     return plain(source.policy.get("name"))

@@ -8,16 +8,16 @@ from typing import Any
 from surefoot.records import Fault
 from surefoot.records.common import VERDICTS
 from surefoot.report.checks import changed
-from surefoot.report.source import Source
+from surefoot.report.source import CampaignSource
 from surefoot.report.words import looked_at, percent, plain, seconds, state_text
 from surefoot.text import counted
 
-SHOWN_FAULTS = 3
+LISTED_FAULTS = 3
 PLAIN = re.compile(r"[A-Za-z0-9 ,.;:()%'-]+")  # nothing in such a text is markup
 SIGNS = {"safe": "✅", "improved": "📈", "stopped": "🛑", "running": "⏳", "interrupted": "⏸️"}
 
 
-def markdown_of(source: Source) -> str:
+def markdown_of(source: CampaignSource) -> str:
     """Return the summary. Names stand in code spans, where nothing of them is markup."""
     parts = [
         f"### {SIGNS.get(source.outcome, '❔')} Surefoot: {source.outcome}",
@@ -39,7 +39,7 @@ def code(text: object, limit: int = 200) -> str:
     return f"{fence}{space}{shown}{space}{fence}"
 
 
-def _reason(source: Source) -> str:
+def _reason(source: CampaignSource) -> str:
     reason = source.content.get("reason")
     if not reason or reason == source.outcome_text:
         return ""
@@ -47,7 +47,7 @@ def _reason(source: Source) -> str:
     return f" {text[0].upper()}{text[1:]}." if PLAIN.fullmatch(text) else f" {code(text, 500)}"
 
 
-def _table(source: Source) -> str:
+def _table(source: CampaignSource) -> str:
     before, after = source.evaluation("before") or {}, source.evaluation("after") or {}
     rows = ["| | before | after |", "|---|---:|---:|"]
     words = {"unsafe_fraction": "unsafe start states", "goal_fraction": "goal reached"}
@@ -56,7 +56,7 @@ def _table(source: Source) -> str:
     return "\n".join(rows)
 
 
-def _faults(source: Source) -> list[str]:
+def _faults(source: CampaignSource) -> list[str]:
     faults = source.faults
     repaired = sum(map(source.is_repaired, faults))
     line = (
@@ -64,12 +64,12 @@ def _faults(source: Source) -> list[str]:
         f"{counted(len(source.iterations), 'iteration')} "
         f"({seconds(source.content.get('seconds'))})."
     )
-    shown = [_fault(source, fault) for fault in faults[:SHOWN_FAULTS]]
+    shown = [_fault(source, fault) for fault in faults[:LISTED_FAULTS]]
     title = "**Smallest faults**" if len(faults) > len(shown) else "**Faults**"
     return [line, title + "\n\n" + "\n".join(shown)] if shown else [line]
 
 
-def _fault(source: Source, fault: Fault) -> str:
+def _fault(source: CampaignSource, fault: Fault) -> str:
     alternatives = [code(values, 60) for values in fault.alternatives[:5]]
     state, outcome = (code(state_text(each), 300) for each in (fault.state, changed(fault)))
     end = f"; safe alternative: {', '.join(alternatives)}" if alternatives else ""
@@ -81,7 +81,7 @@ def _fault(source: Source, fault: Fault) -> str:
     )
 
 
-def _verified(source: Source) -> str:
+def _verified(source: CampaignSource) -> str:
     verification = source.verification
     if verification is None:
         return "Not verified."
@@ -103,7 +103,7 @@ def _status(checked: object) -> str:
     return "accepted by the checker" if checked is True else "**rejected by the checker**"
 
 
-def _commands(source: Source) -> str:
+def _commands(source: CampaignSource) -> str:
     commands = [plain(command) for command in source.content.get("reproduce") or []]
     if not commands:
         return ""

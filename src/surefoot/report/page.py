@@ -21,7 +21,7 @@ from surefoot.report import chart, words
 from surefoot.report.again import Again
 from surefoot.report.faults import FaultView, faults_of
 from surefoot.report.pictures import Pictures
-from surefoot.report.source import Source
+from surefoot.report.source import CampaignSource
 from surefoot.text import counted
 
 SHOWN_ROUNDS = 200
@@ -30,7 +30,7 @@ SHOWN_REPAIRS = 20
 STAGES = ("fuzz", "faults", "repair", "verify")
 
 
-def page_of(source: Source, *, drawing: Drawing | None = None) -> str:
+def page_of(source: CampaignSource, *, drawing: Drawing | None = None) -> str:
     """Return the page as text. States are drawn by ``drawing``, or else as the task does."""
     from markupsafe import Markup
 
@@ -118,7 +118,7 @@ def _run_numbers(faults: list[FaultView]) -> dict[int, int]:
     return {number: position for position, number in enumerate(with_run)}
 
 
-def _repairs(source: Source, again: Again) -> list[dict[str, object]]:
+def _repairs(source: CampaignSource, again: Again) -> list[dict[str, object]]:
     """Return the repairs that changed decisions, each with some examples."""
     rows = []
     for iteration in source.iterations:
@@ -138,7 +138,7 @@ def _change(example: Mapping[str, object], again: Again) -> dict[str, str]:
     }
 
 
-def _findings(source: Source) -> dict[str, int]:
+def _findings(source: CampaignSource) -> dict[str, int]:
     """Return how many faults have certificates in a file, and what the checker said to them."""
     kept = [fault for fault in source.faults if fault.finding]
     return {
@@ -150,7 +150,7 @@ def _findings(source: Source) -> dict[str, int]:
     }
 
 
-def _options(source: Source) -> list[tuple[str, str]]:
+def _options(source: CampaignSource) -> list[tuple[str, str]]:
     options = source.content["options"]
     flat: dict[str, object] = {}
     for name, value in options.items():

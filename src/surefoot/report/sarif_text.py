@@ -8,7 +8,7 @@ from urllib.parse import quote
 from surefoot import __version__
 from surefoot.records import Fault
 from surefoot.report.checks import fault_id, fault_text, summary
-from surefoot.report.source import Source
+from surefoot.report.source import CampaignSource
 from surefoot.report.words import plain
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -39,7 +39,7 @@ RULES = {
 """id: name, short and full description, level"""
 
 
-def sarif_of(source: Source) -> str:
+def sarif_of(source: CampaignSource) -> str:
     """Return the document: an error for each fault that is left, a note for each repaired one."""
     run = {
         "tool": {"driver": _driver()},
@@ -68,7 +68,7 @@ def _driver() -> dict[str, object]:
     return {"name": "Surefoot", "version": __version__, "rules": rules}
 
 
-def _results(source: Source) -> list[dict[str, object]]:
+def _results(source: CampaignSource) -> list[dict[str, object]]:
     results = [_fault(source, fault) for fault in source.faults[:MOST_RESULTS]]
     text = plain(source.content.get("reason") or source.outcome_text)
     if source.outcome == "stopped":
@@ -78,7 +78,7 @@ def _results(source: Source) -> list[dict[str, object]]:
     return results
 
 
-def _fault(source: Source, fault: Fault) -> dict[str, object]:
+def _fault(source: CampaignSource, fault: Fault) -> dict[str, object]:
     is_repaired = source.is_repaired(fault)
     text = fault_text(fault) + ("; repaired" if is_repaired else "")
     result = _result(source, "fault", text, file=fault.finding or "campaign.json")
@@ -97,7 +97,7 @@ def _literal(text: str) -> str:
 
 
 def _result(
-    source: Source, rule: str, text: str, *, file: str = "campaign.json"
+    source: CampaignSource, rule: str, text: str, *, file: str = "campaign.json"
 ) -> dict[str, object]:
     names = {"module": source.task.get("name"), "object": source.policy.get("name")}
     return {

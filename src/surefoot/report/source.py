@@ -26,7 +26,7 @@ STATES = {
 
 
 @dataclass(frozen=True)
-class Source:
+class CampaignSource:
     """A campaign as plain data; ``given`` leads to its files, if they are at hand."""
 
     content: Mapping[str, Any]
@@ -135,19 +135,19 @@ class Source:
             return None
 
 
-def source_of(campaign: object) -> Source:
+def source_of(campaign: object) -> CampaignSource:
     """Return what to report on: a directory, a campaign that was read, or its data alone.
 
     Raises InputError for anything else, and for a directory that is not a campaign.
     """
-    if isinstance(campaign, Source):
+    if isinstance(campaign, CampaignSource):
         return campaign
     if isinstance(campaign, str | Path):
         from surefoot.campaign import read_campaign
 
         campaign = read_campaign(campaign)
     if hasattr(campaign, "to_dict") and hasattr(campaign, "given"):
-        return Source(campaign.to_dict(), campaign.given)
+        return CampaignSource(campaign.to_dict(), campaign.given)
     if isinstance(campaign, Mapping) and "campaign" in campaign:
-        return Source(campaign)
+        return CampaignSource(campaign)
     raise InputError("not-a-campaign", f"{shown(campaign)} is not a campaign")

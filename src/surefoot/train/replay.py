@@ -24,7 +24,7 @@ class Batch:
     goes_on: Tensor
 
 
-class Replay:
+class ReplayMemory:
     """The last ``capacity`` steps."""
 
     def __init__(self, capacity: int, num_inputs: int, num_outputs: int) -> None:

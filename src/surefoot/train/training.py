@@ -20,7 +20,7 @@ from surefoot.records import Checkpoint, TrainResult
 from surefoot.tasks.compiled_task import CompiledTask
 from surefoot.train import hidden_sizes
 from surefoot.train.learner import Learner
-from surefoot.train.replay import Batch, Replay
+from surefoot.train.replay import Batch, ReplayMemory
 from surefoot.train.rewards import CUT, GOES_ON, Rewards, goal_guidance
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ class Training:
             sizes = [len(self.interface.inputs), *hidden_sizes(self.options.hidden)]
             self.learner = Learner([*sizes, len(self.interface.outputs)], self.options)
             self._generator = torch.Generator().manual_seed(self.options.seed % 2**63)
-            self._replay = Replay(
+            self._replay = ReplayMemory(
                 max(self.options.replay, self.options.environments),
                 sizes[0],
                 len(self.interface.outputs),

@@ -42,24 +42,24 @@ class Text(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def blocks(tmp_path_factory: pytest.TempPathFactory) -> report.Source:
+def blocks(tmp_path_factory: pytest.TempPathFactory) -> report.CampaignSource:
     return campaigns.blocks(tmp_path_factory.mktemp("blocks"))
 
 
 @pytest.fixture(scope="module")
-def hostile(tmp_path_factory: pytest.TempPathFactory) -> report.Source:
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> report.CampaignSource:
     return campaigns.hostile(tmp_path_factory.mktemp("hostile"))
 
 
-def changed(source: report.Source, **more: Any) -> report.Source:
+def changed(source: report.CampaignSource, **more: Any) -> report.CampaignSource:
     return replace(source, content={**source.content, **more})
 
 
-def text_of(source: report.Source) -> str:
+def text_of(source: report.CampaignSource) -> str:
     return Text(report.html(source)).text
 
 
-def test_what_the_page_says(blocks: report.Source) -> None:
+def test_what_the_page_says(blocks: report.CampaignSource) -> None:
     text = text_of(blocks)
     for said in (
         "blocksworld-5-3-ci",
@@ -80,7 +80,7 @@ def test_what_the_page_says(blocks: report.Source) -> None:
     assert "could not be loaded" not in text
 
 
-def test_scores_are_those_of_the_policies(blocks: report.Source) -> None:
+def test_scores_are_those_of_the_policies(blocks: report.CampaignSource) -> None:
     view = fault_views.faults_of(Again(blocks), pictures.Pictures())[0]
     again = Again(blocks)
     state = again.state(blocks.faults[0].state)
@@ -99,7 +99,9 @@ def test_scores_are_those_of_the_policies(blocks: report.Source) -> None:
     assert view.is_repaired
 
 
-def test_a_decision_that_is_still_taken_is_not_called_repaired(blocks: report.Source) -> None:
+def test_a_decision_that_is_still_taken_is_not_called_repaired(
+    blocks: report.CampaignSource,
+) -> None:
     """Whatever the rounds say: the last policy is asked."""
     digest = blocks.policy["sha256"]
     rounds = [{**one, "policy_sha256": digest} for one in blocks.iterations]
@@ -109,7 +111,7 @@ def test_a_decision_that_is_still_taken_is_not_called_repaired(blocks: report.So
     assert not view.is_repaired
 
 
-def test_before_is_the_policy_that_took_the_decision(blocks: report.Source) -> None:
+def test_before_is_the_policy_that_took_the_decision(blocks: report.CampaignSource) -> None:
     rounds = [dict(one) for one in blocks.iterations]
     rounds[0] |= {"policy": "policies/final.json", "policy_sha256": blocks.content["final_sha256"]}
     later = changed(
@@ -120,7 +122,7 @@ def test_before_is_the_policy_that_took_the_decision(blocks: report.Source) -> N
     assert [row.before for row in view.actions] == [row.after for row in view.actions]
 
 
-def test_the_run_is_there_to_step_through(blocks: report.Source) -> None:
+def test_the_run_is_there_to_step_through(blocks: report.CampaignSource) -> None:
     shown = pictures.Pictures()
     run = fault_views.faults_of(Again(blocks), shown)[0].run
     assert run is not None
@@ -136,7 +138,9 @@ def test_the_run_is_there_to_step_through(blocks: report.Source) -> None:
         assert shown.frames[number] == task.picture(values).svg
 
 
-def test_the_page_loads_nothing_and_allows_its_own_script_only(hostile: report.Source) -> None:
+def test_the_page_loads_nothing_and_allows_its_own_script_only(
+    hostile: report.CampaignSource,
+) -> None:
     page = report.html(hostile)
     elements = Text(page).elements
     assert not {"iframe", "object", "embed", "base", "form"} & {tag for tag, _ in elements}
@@ -154,7 +158,7 @@ def test_the_page_loads_nothing_and_allows_its_own_script_only(hostile: report.S
         assert f"{tag}-src 'sha256-{digest}'" in rules
 
 
-def test_hostile_names_stay_text(hostile: report.Source) -> None:
+def test_hostile_names_stay_text(hostile: report.CampaignSource) -> None:
     page = report.html(hostile)
     assert not re.search("[\x00-\x08\x0b-\x1f\u202a-\u202e]", page)
     parsed = Text(page)
@@ -172,7 +176,7 @@ def test_data_for_the_script_cannot_end_it(name: str) -> None:
     assert json.loads(text) == {name: [name]}
 
 
-def test_commands_can_be_copied(blocks: report.Source) -> None:
+def test_commands_can_be_copied(blocks: report.CampaignSource) -> None:
     text = text_of(changed(blocks, directory="a; rm -rf b"))
     assert "surefoot check 'a; rm -rf b/certificates/policy-safe.jsonl'" in text
     assert "surefoot check 'a; rm -rf b/findings/fault-0000000000000000.json'" in text
@@ -183,12 +187,12 @@ def test_pages_are_bounded(tmp_path: Path) -> None:
     assert len(source.faults) > 100
     page = report.html(source)
     assert len(page) < 700_000
-    assert page.count('<details class="fault"') == fault_views.SHOWN_FAULTS
+    assert page.count('<details class="fault"') == fault_views.PICTURED_FAULTS
     assert f"and {len(source.faults) - 10} more" in Text(page).text
     assert "No scores: the policy gives none" in Text(page).text
 
 
-def test_long_runs_are_cut_around_the_fault(blocks: report.Source, tmp_path: Path) -> None:
+def test_long_runs_are_cut_around_the_fault(blocks: report.CampaignSource, tmp_path: Path) -> None:
     finding = blocks.finding(blocks.faults[0])
     assert finding is not None
     content = json.loads(json.dumps(finding.to_dict()))
@@ -272,7 +276,7 @@ UNFINISHED = {
 
 
 @pytest.mark.parametrize("state, said", UNFINISHED.items())
-def test_unfinished_campaigns_say_so(blocks: report.Source, state: str, said: str) -> None:
+def test_unfinished_campaigns_say_so(blocks: report.CampaignSource, state: str, said: str) -> None:
     open_ones = dict.fromkeys(("outcome", "reason", "after", "verification", "final_policy"))
     text = text_of(changed(blocks, state=state, **open_ones))
     assert said in text
@@ -281,7 +285,7 @@ def test_unfinished_campaigns_say_so(blocks: report.Source, state: str, said: st
     assert "✓ safe" not in text
 
 
-def test_a_campaign_that_has_only_begun(blocks: report.Source) -> None:
+def test_a_campaign_that_has_only_begun(blocks: report.CampaignSource) -> None:
     nothing = dict.fromkeys(
         ("outcome", "reason", "before", "after", "verification", "final_policy", "starts")
     )
@@ -293,13 +297,13 @@ def test_a_campaign_that_has_only_begun(blocks: report.Source) -> None:
         assert "interrupted" in make(source)
 
 
-def test_data_alone_will_do(blocks: report.Source) -> None:
+def test_data_alone_will_do(blocks: report.CampaignSource) -> None:
     text = Text(report.html(blocks.content)).text
     assert "choose_table instead of choose_block_1" in text
     assert "The run, which fails" not in text
 
 
-def test_writing(blocks: report.Source, tmp_path: Path) -> None:
+def test_writing(blocks: report.CampaignSource, tmp_path: Path) -> None:
     assert report.write_report(blocks, tmp_path / "page.html") == tmp_path / "page.html"
     assert (tmp_path / "page.html").read_text() == report.html(blocks)
     assert blocks.directory is not None
@@ -307,7 +311,7 @@ def test_writing(blocks: report.Source, tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
 
 
-def test_errors(blocks: report.Source, tmp_path: Path) -> None:
+def test_errors(blocks: report.CampaignSource, tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         report.write_report(tmp_path, tmp_path / "page.html")
     assert caught.value.code == "not-a-campaign"
@@ -357,7 +361,7 @@ def with_junk(content: Any, path: tuple[Any, ...], junk: Any) -> Any:
     return copy
 
 
-def test_forged_data_are_reported_or_refused(blocks: report.Source) -> None:
+def test_forged_data_are_reported_or_refused(blocks: report.CampaignSource) -> None:
     """Whatever stands in them: an error of the input, or a report; never anything else."""
     content = json.loads(json.dumps(dict(blocks.content)))
     refused = tried = 0

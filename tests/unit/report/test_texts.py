@@ -17,16 +17,16 @@ from surefoot.report.markdown_text import code
 
 
 @pytest.fixture(scope="module")
-def blocks(tmp_path_factory: pytest.TempPathFactory) -> report.Source:
+def blocks(tmp_path_factory: pytest.TempPathFactory) -> report.CampaignSource:
     return campaigns.blocks(tmp_path_factory.mktemp("blocks"))
 
 
 @pytest.fixture(scope="module")
-def hostile(tmp_path_factory: pytest.TempPathFactory) -> report.Source:
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> report.CampaignSource:
     return campaigns.hostile(tmp_path_factory.mktemp("hostile"))
 
 
-def changed(source: report.Source, **more: Any) -> report.Source:
+def changed(source: report.CampaignSource, **more: Any) -> report.CampaignSource:
     return replace(source, content={**source.content, **more})
 
 
@@ -40,7 +40,7 @@ NOT_SAFE = {
 }
 
 
-def suite_of(source: report.Source) -> ElementTree.Element:
+def suite_of(source: report.CampaignSource) -> ElementTree.Element:
     suite = ElementTree.fromstring(report.junit(source)).find("testsuite")
     assert suite is not None
     return suite
@@ -50,7 +50,7 @@ def wrong(suite: ElementTree.Element) -> int:
     return int(suite.attrib["failures"]) + int(suite.attrib["errors"])
 
 
-def test_junit_of_a_safe_campaign_passes(blocks: report.Source) -> None:
+def test_junit_of_a_safe_campaign_passes(blocks: report.CampaignSource) -> None:
     suite = suite_of(blocks)
     assert wrong(suite) == 0
     assert int(suite.attrib["tests"]) == len(suite.findall("testcase")) == 5
@@ -63,14 +63,14 @@ def test_junit_of_a_safe_campaign_passes(blocks: report.Source) -> None:
 
 @pytest.mark.parametrize("more", NOT_SAFE.values(), ids=NOT_SAFE)
 def test_junit_fails_unless_the_outcome_is_safe(
-    blocks: report.Source, more: dict[str, Any]
+    blocks: report.CampaignSource, more: dict[str, Any]
 ) -> None:
     suite = suite_of(changed(blocks, **more))
     found = len(suite.findall(".//failure")) + len(suite.findall(".//error"))
     assert wrong(suite) == found > 0
 
 
-def test_junit_of_faults_that_are_left(blocks: report.Source) -> None:
+def test_junit_of_faults_that_are_left(blocks: report.CampaignSource) -> None:
     last = [{**blocks.iterations[0], "policy_sha256": None, "policy": None}]
     source = changed(blocks, outcome="improved", iterations=last, final_sha256=None)
     failures = [one.attrib["message"] for one in suite_of(source).iter("failure")]
@@ -85,7 +85,7 @@ def test_junit_counts_many_faults_together(tmp_path: Path) -> None:
     assert cases[-1].attrib["name"] == f"{len(source.faults) - 100:,} further faults repaired"
 
 
-def test_repaired_is_what_the_last_policy_was_repaired_of(blocks: report.Source) -> None:
+def test_repaired_is_what_the_last_policy_was_repaired_of(blocks: report.CampaignSource) -> None:
     fault = blocks.faults[0]
     assert blocks.is_repaired(fault)
     assert blocks.is_repaired(replace(fault, iteration=2))
@@ -98,7 +98,7 @@ def test_repaired_is_what_the_last_policy_was_repaired_of(blocks: report.Source)
     assert unfinished.is_repaired(replace(fault, iteration=2))
 
 
-def sarif_run(source: report.Source) -> dict[str, Any]:
+def sarif_run(source: report.CampaignSource) -> dict[str, Any]:
     document = json.loads(report.sarif(source))
     assert document["version"] == "2.1.0"
     assert len(document["runs"]) == 1
@@ -125,7 +125,7 @@ def test_sarif_has_what_the_standard_requires(which: str, request: pytest.Fixtur
         assert all(one["name"] for one in location["logicalLocations"])
 
 
-def test_sarif_of_a_safe_campaign_only_notes(blocks: report.Source) -> None:
+def test_sarif_of_a_safe_campaign_only_notes(blocks: report.CampaignSource) -> None:
     (result,) = sarif_run(blocks)["results"]
     assert (result["ruleId"], result["level"]) == ("surefoot/fault", "note")
     assert result["message"]["text"].startswith("choose_table in hand-empty=0, ")
@@ -134,7 +134,7 @@ def test_sarif_of_a_safe_campaign_only_notes(blocks: report.Source) -> None:
     assert names == ["blocksworld-5-3-ci", "builtin:blocksworld-trees"]
 
 
-def test_sarif_of_what_is_wrong(blocks: report.Source) -> None:
+def test_sarif_of_what_is_wrong(blocks: report.CampaignSource) -> None:
     source = changed(blocks, outcome="stopped", iterations=[], verification=None)
     found = {one["ruleId"]: one["level"] for one in sarif_run(source)["results"]}
     assert found == {
@@ -144,8 +144,8 @@ def test_sarif_of_what_is_wrong(blocks: report.Source) -> None:
     }
 
 
-def test_sarif_knows_a_fault_again(blocks: report.Source) -> None:
-    def prints(source: report.Source) -> list[Any]:
+def test_sarif_knows_a_fault_again(blocks: report.CampaignSource) -> None:
+    def prints(source: report.CampaignSource) -> list[Any]:
         return [one.get("partialFingerprints") for one in sarif_run(source)["results"]]
 
     renamed = [{**blocks.content["faults"][0], "iteration": 2, "finding": None, "steps": 99}]
@@ -154,14 +154,14 @@ def test_sarif_knows_a_fault_again(blocks: report.Source) -> None:
     assert prints(blocks) != prints(changed(blocks, faults=other))
 
 
-def test_sarif_messages_are_literal(blocks: report.Source) -> None:
+def test_sarif_messages_are_literal(blocks: report.CampaignSource) -> None:
     name = "go{0}[here](http://example.org)"
     fault = {**blocks.content["faults"][0], "action": name}
     text = sarif_run(changed(blocks, faults=[fault]))["results"][0]["message"]["text"]
     assert text.startswith("go{{0}}[here] (http://example.org) in ")
 
 
-def test_markdown(blocks: report.Source) -> None:
+def test_markdown(blocks: report.CampaignSource) -> None:
     text = report.markdown(blocks)
     assert text.startswith("### ✅ Surefoot: safe\n")
     assert "| unsafe start states | 12.3 % | 0 % |" in text
@@ -171,7 +171,7 @@ def test_markdown(blocks: report.Source) -> None:
     assert "No run fails from any of the 4,321 start states." in text
 
 
-def test_markdown_does_not_claim_what_is_not_so(blocks: report.Source) -> None:
+def test_markdown_does_not_claim_what_is_not_so(blocks: report.CampaignSource) -> None:
     text = report.markdown(changed(blocks, **NOT_SAFE["improved"]))
     assert "Surefoot: improved" in text
     assert "Not verified." in text
@@ -190,7 +190,7 @@ def test_code_spans_hold_any_name(name: str) -> None:
     assert "\n" not in span
 
 
-def test_hostile_names_in_texts(hostile: report.Source) -> None:
+def test_hostile_names_in_texts(hostile: report.CampaignSource) -> None:
     for make in (report.junit, report.sarif, report.markdown):
         text = make(hostile)
         assert not re.search("[\x00-\x08\x0b-\x1f\u202a-\u202e]", text)

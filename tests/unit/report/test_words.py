@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.support import campaigns
 
-from surefoot.report import Source, chart, words
+from surefoot.report import CampaignSource, chart, words
 
 PERCENT = {0: "0 %", 1: "100 %", 0.123: "12.3 %", 1e-9: "< 0.01 %", 0.999999: "> 99.99 %"}
 SECONDS = {0.1234: "0.123 s", 59.9: "59.9 s", 83.4: "1 min 23 s", 7384: "2 h 3 min"}
@@ -57,7 +57,7 @@ def test_curves(tmp_path: Path) -> None:
 def test_curves_of_any_length_stay_inside(tmp_path: Path, rounds: int) -> None:
     made = dict(campaigns.blocks(tmp_path).content)
     made["iterations"] = [campaigns.iteration(n + 1, 10 * n, n) for n in range(rounds)]
-    charts = chart.charts_of(Source(made))
+    charts = chart.charts_of(CampaignSource(made))
     assert bool(charts) == bool(rounds)
     for one in charts:
         assert len(one.x_ticks) <= chart.SHOWN_TICKS

@@ -25,7 +25,7 @@ from surefoot.verify.predicates.parts import Image, Part, Parts
 from surefoot.verify.predicates.ranges import Bounds, Box, whole
 from surefoot.verify.predicates.reading import read_predicates
 from surefoot.verify.predicates.solver import Solver
-from surefoot.verify.predicates.spurious import Follower, Innocent, Refinement, Stage
+from surefoot.verify.predicates.spurious import Follower, Innocent, Refinement, Waypoint
 from surefoot.verify.question import Question, check_symbolic, only_short_runs, out_of
 
 METHOD = "predicates"
@@ -322,13 +322,13 @@ class _Search:
             at = self.reached[at].before
         return False
 
-    def _path(self, cell: Cell, part: Part) -> tuple[Box, list[Stage]]:
+    def _path(self, cell: Cell, part: Part) -> tuple[Box, list[Waypoint]]:
         """Return the start box and the stages of the abstract run to a part."""
-        stages = [Stage(cell, part, None)]
+        stages = [Waypoint(cell, part, None)]
         arrival = self.reached[cell]
         while arrival.before is not None:
             assert arrival.part is not None
-            stages.append(Stage(arrival.before, arrival.part, arrival.image))
+            stages.append(Waypoint(arrival.before, arrival.part, arrival.image))
             arrival = self.reached[arrival.before]
         assert arrival.start is not None
         return arrival.start, stages[::-1]

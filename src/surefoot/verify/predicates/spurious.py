@@ -27,7 +27,7 @@ MAX_TRIES = 100
 
 
 @dataclass
-class Stage:
+class Waypoint:
     """An abstract state of a run, the part that it leaves it from, and how; None at the end."""
 
     cell: Cell
@@ -67,7 +67,7 @@ class Follower:
         self.solver = solver
         self._values: dict[tuple[int, int], dict[int, Any]] = {}
 
-    def follow(self, start: Box, stages: Sequence[Stage]) -> Found:
+    def follow(self, start: Box, stages: Sequence[Waypoint]) -> Found:
         """Return the failing run, or how to refine; None if neither is found.
 
         Raises InputError if a run comes to an error of the model or the policy.
@@ -83,7 +83,7 @@ class Follower:
 
     # -- with boxes ----------------------------------------------------------------------------
 
-    def _by_boxes(self, start: Box, stages: Sequence[Stage]) -> Refinement | list[Box] | None:
+    def _by_boxes(self, start: Box, stages: Sequence[Waypoint]) -> Refinement | list[Box] | None:
         """Return where boxes of states get lost, or the boxes; None if they do not tell."""
         sources: list[Box] = []
         at = self.cells.common(start, stages[0].cell.box)
@@ -114,7 +114,7 @@ class Follower:
                 return meet(whole(step.image), image.box) or image.box
         return image.box
 
-    def _apart(self, stage: Stage, at: Box) -> Refinement | None:
+    def _apart(self, stage: Waypoint, at: Box) -> Refinement | None:
         """Return the cut between where a run is and where it must be to go on."""
         wanted = stage.source
         for number, ((low, high), (least, most)) in enumerate(zip(at, wanted, strict=True)):
@@ -124,7 +124,7 @@ class Follower:
                 return self._refinement(stage.cell, [Cut(number, most + 1)])
         return self._refinement(stage.cell, [Cut(*c) for c in bounds_cut(wanted, stage.cell.box)])
 
-    def _beyond(self, stage: Stage, image: Box, then: Cell) -> Refinement | None:
+    def _beyond(self, stage: Waypoint, image: Box, then: Cell) -> Refinement | None:
         """Return what decides before the step whether it leads to where it must."""
         for number, ((low, high), (least, most)) in enumerate(zip(image, then.box, strict=True)):
             if high < least or low > most:
@@ -134,7 +134,7 @@ class Follower:
                     return self._refinement(stage.cell, tests)
         return None
 
-    def _before(self, test: Test, stage: Stage) -> list[Test] | None:
+    def _before(self, test: Test, stage: Waypoint) -> list[Test] | None:
         """Return the tests that decide before a step whether a test will hold after it."""
         image = stage.image
         if image is None or image.edge is None:
@@ -157,7 +157,7 @@ class Follower:
 
     # -- with states ---------------------------------------------------------------------------
 
-    def _tried(self, sources: Sequence[Box], stages: Sequence[Stage]) -> PackedRun | None:
+    def _tried(self, sources: Sequence[Box], stages: Sequence[Waypoint]) -> PackedRun | None:
         """Return a failing run from a start state in the first of the boxes, if one is found."""
         packed = ask_core(self.task, self.boxes.start_in, list(sources[0]))
         if packed is None:
@@ -209,7 +209,7 @@ class Follower:
 
     # -- with Z3 -------------------------------------------------------------------------------
 
-    def _by_solver(self, start: Box, stages: Sequence[Stage]) -> Found:
+    def _by_solver(self, start: Box, stages: Sequence[Waypoint]) -> Found:
         solver = self.solver()
         with solver.assuming(*self.starting(start, stages[0].cell)):
             at, moments = solver.now, [solver.now]
@@ -250,7 +250,9 @@ class Follower:
     def _inside(self, solver: Solver, cell: Cell, at: Moment) -> list[object]:
         return [*solver.inside(cell.box, at), *solver.literals(cell.literals, at)]
 
-    def _step(self, solver: Solver, stage: Stage, at: Moment) -> tuple[list[object], Moment | None]:
+    def _step(
+        self, solver: Solver, stage: Waypoint, at: Moment
+    ) -> tuple[list[object], Moment | None]:
         image = stage.image
         if image is None:
             return [], None
@@ -260,7 +262,7 @@ class Follower:
         return solver.after(solver.step(image.edge, image.outcome), at)
 
     def _told_apart(
-        self, solver: Solver, stage: Stage, then: Cell | None, at: Moment
+        self, solver: Solver, stage: Waypoint, then: Cell | None, at: Moment
     ) -> Refinement | None:
         """Return tests that tell the states that a run comes to from those that go on."""
         known = self._bounds(stage)
@@ -274,7 +276,7 @@ class Follower:
                 core = [] if candidates is None else candidates.tests
         return self._refinement(stage.cell, core)
 
-    def _bounds(self, stage: Stage) -> list[tuple[Test, bool]]:
+    def _bounds(self, stage: Waypoint) -> list[tuple[Test, bool]]:
         """Return the tests for being where a run must be to go on, with what they say."""
         cuts = [Cut(*cut) for cut in bounds_cut(stage.source, stage.cell.box)]
         return [(cut, self.atoms.truth(cut, stage.source) is True) for cut in cuts]
@@ -288,7 +290,7 @@ class Follower:
         core = solver.core([solver.says(test, value, at) for test, value in known])
         return None if core is None else [known[i][0] for i in core]
 
-    def _candidates(self, stage: Stage, then: Cell | None) -> list[Test]:
+    def _candidates(self, stage: Waypoint, then: Cell | None) -> list[Test]:
         """Return tests that may say something about what goes on."""
         candidates: list[Test] = []
         if stage.image is None or stage.image.edge is None or then is None:
@@ -303,7 +305,7 @@ class Follower:
         return candidates
 
     def _implied(
-        self, solver: Solver, stage: Stage, then: Cell | None, tests: Sequence[Test]
+        self, solver: Solver, stage: Waypoint, then: Cell | None, tests: Sequence[Test]
     ) -> list[tuple[Test, bool]]:
         """Return the tests that say the same about all states of a cell that go on."""
         at = solver.new_moment()
@@ -322,7 +324,7 @@ class Follower:
         return implied
 
     def _replayed(
-        self, solver: Solver, moments: Sequence[Moment], stages: Sequence[Stage]
+        self, solver: Solver, moments: Sequence[Moment], stages: Sequence[Waypoint]
     ) -> Found:
         """Return the run that Z3 has found, if the policy takes it; else how to refine."""
         if solver.is_possible() is not True:
