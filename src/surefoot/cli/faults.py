@@ -19,8 +19,8 @@ from surefoot.cli.arguments import (
     check_objective,
     checked_options,
 )
-from surefoot.cli.decide import _radius
-from surefoot.cli.fuzz import FuzzArguments, _lookahead  # noqa: F401  # in its annotations
+from surefoot.cli.decide import read_radius
+from surefoot.cli.fuzz import FuzzArguments, read_lookahead  # noqa: F401  # in its annotations
 from surefoot.cli.policy_arguments import PolicyArguments
 from surefoot.errors import InputError
 from surefoot.options import FaultOptions, FuzzOptions
@@ -49,7 +49,7 @@ class FaultsArguments(FuzzArguments, FaultOptions):
     radius: Annotated[
         int | Literal["inf"] | None,
         Parameter(
-            converter=_radius,
+            converter=read_radius,
             n_tokens=1,
             allow_leading_hyphen=True,
             show_default=lambda _: "inf",
@@ -183,10 +183,10 @@ def _runs(
             runs = read_runs(files, policy)
     else:
         with redirect_stdout(sys.stderr), Progress("fuzzing") as progress:
-            from surefoot.cli.fuzz import _teller
+            from surefoot.cli.fuzz import fuzzing_teller
             from surefoot.fuzz import fuzz
 
-            tell = _teller(progress, options.runs)
+            tell = fuzzing_teller(progress, options.runs)
             fuzzed = fuzz(policy.task, policy, options=options, progress=tell)
             runs = list(fuzzed.failing)
     return fuzzed, sorted(runs, key=lambda run: (run.steps, run.run))

@@ -41,7 +41,8 @@ Out = Annotated[
 ]
 
 
-def _lookahead(_: object, tokens: Sequence[Token]) -> int | None:
+def read_lookahead(_: object, tokens: Sequence[Token]) -> int | None:
+    """Return the lookahead as given on the command line: None, or a whole number from 1."""
     text: str = tokens[0].value
     if text == "none":
         return None
@@ -63,7 +64,7 @@ class FuzzArguments(FuzzOptions):
     lookahead: Annotated[
         int | None,
         Parameter(
-            converter=_lookahead,
+            converter=read_lookahead,
             n_tokens=1,
             allow_leading_hyphen=True,
             show_default=lambda _: "none",
@@ -134,7 +135,7 @@ def fuzz(
             loaded_policy,
             starts,
             options=settings,
-            progress=_teller(progress, settings.runs),
+            progress=fuzzing_teller(progress, settings.runs),
         )
     if json or out is not None:
         given = {**asdict(settings), **policy.given(), "states": states and str(states)}
@@ -159,7 +160,9 @@ def exit_code_of(result: FuzzResult) -> int:
     return CUT if result.stopped else NOTHING
 
 
-def _teller(progress: Progress, asked: int) -> Callable[[int, int, int, int, float], None]:
+def fuzzing_teller(progress: Progress, asked: int) -> Callable[[int, int, int, int, float], None]:
+    """Return what notes the progress of so many runs."""
+
     def tell(states: int, done: int, failing: int, memory: int, seconds: float) -> None:
         progress.note(
             f"{done:,} of {counted(asked, 'run')}, {failing:,} failing, {counted(states, 'state')}"

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from surefoot.policies import Policy
     from surefoot.records import Run
 
-SHOWN_FAULTS = 20
 What = Annotated[
     Path, Parameter(name="WHAT", help="the directory of a campaign, or the file of a finding")
 ]
@@ -96,6 +95,7 @@ def _campaign_lines(campaign: Campaign, directory: Path) -> Iterator[object]:
     from rich.text import Text
 
     from surefoot.cli.debug_text import fault_lines
+    from surefoot.cli.faults_text import SHOWN_FAULTS
 
     given = campaign.given.content
     task, policy = printable(given.task.name), printable(given.policy.name)
@@ -125,10 +125,10 @@ class _Shown:
 
     def document(self) -> dict[str, object]:
         """Return the finding as plain data, its certificates left out."""
-        from surefoot.cli.simulate import _explained
+        from surefoot.cli.simulate import explained_run
 
         content = {k: v for k, v in self._finding.to_dict().items() if k != "certificates"}
-        run = _explained(self._policy, self._run, self._draw())
+        run = explained_run(self._policy, self._run, self._draw())
         return {**content, "command": "show", "run": run}
 
     def _draw(self) -> Draw | None:

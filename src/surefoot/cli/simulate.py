@@ -77,7 +77,9 @@ def simulate(
         chosen = "random" if is_random else loaded_policy
         result = run(loaded, starts or None, policy=chosen, options=options)
         runs = (
-            [_explained(loaded_policy, each_run, draw) for each_run in result.runs] if json else []
+            [explained_run(loaded_policy, each_run, draw) for each_run in result.runs]
+            if json
+            else []
         )
     if json:
         given = {**asdict(options), "runs": len(result.runs), **policy.given()}
@@ -99,7 +101,7 @@ def simulate(
     return 0
 
 
-def _explained(policy: Policy, run: Run, draw: Draw | None) -> dict[str, object]:
+def explained_run(policy: Policy, run: Run, draw: Draw | None) -> dict[str, object]:
     """Return a run as plain data, with what there was to choose from in each step."""
     from surefoot.cli.run_text import choices_of
 

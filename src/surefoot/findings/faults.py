@@ -13,7 +13,7 @@ from pathlib import Path
 
 from surefoot.errors import InputError, SurefootError, nearest_hint, quoted
 from surefoot.files import parse_line, read_json, text_lines
-from surefoot.findings.runs import _state_in
+from surefoot.findings.runs import state_in
 from surefoot.records import Fault
 from surefoot.records.evidence import FaultFinding, finding_record
 from surefoot.records.files import record_from
@@ -183,7 +183,7 @@ def _fault_parts(content: object, task: Task) -> tuple[State, str, list[str]]:
             content, FaultPart[object], code="bad-fault", what="a fault", hint=LOOKS_LIKE
         )
     )
-    state = _state_in(fault.state, None, task)
+    state = state_in(fault.state, None, task)
     applicable = [name for name in task.applicable(state) if name not in task.silent]
     for name in (fault.action, *fault.alternatives):
         _check_action(name, applicable, task)

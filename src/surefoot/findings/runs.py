@@ -50,7 +50,7 @@ def run_in(content: Mapping[str, Any], task: Task, *, file: str | Path | None) -
     """
     try:
         names = content.get("variables")
-        states = tuple(_state_in(each, names, task) for each in content["states"])
+        states = tuple(state_in(each, names, task) for each in content["states"])
         actions = tuple(map(_action_in, content["actions"]))
         if len(states) != len(actions) + 1:
             raise InputError("bad-run", "a run has one state more than actions")
@@ -69,7 +69,8 @@ def run_in(content: Mapping[str, Any], task: Task, *, file: str | Path | None) -
     )
 
 
-def _state_in(given: object, names: object, task: Task) -> State:
+def state_in(given: object, names: object, task: Task) -> State:
+    """Return a state that a file holds: an object, or a list of values that goes with names."""
     if isinstance(given, list):
         if not isinstance(names, list) or len(names) != len(given):
             raise InputError("bad-state", "the state does not have one value for each variable")
@@ -107,12 +108,12 @@ def _made_in(content: Mapping[str, object], task: Task, start: State) -> Made | 
     if not isinstance(made, Mapping) or not isinstance(made.get("changes"), list):
         return Made(start, ())
     changes = [each for each in made["changes"] if isinstance(each, Mapping)]
-    reached = _state_in(made.get("reached"), None, task)
+    reached = state_in(made.get("reached"), None, task)
     return Made(reached, tuple(_change_in(each, task) for each in changes))
 
 
 def _change_in(content: Mapping[str, object], task: Task) -> Change:
-    state = _state_in(content.get("state"), None, task)
+    state = state_in(content.get("state"), None, task)
     if "action" in content:
         return Change(state, action=_action_in(content["action"]))
     variable = str(content.get("variable"))

@@ -24,7 +24,7 @@ from surefoot.train.rewards import CUT, DEAD_END, FAIL, GOAL, GOES_ON, Rewards
 torch = pytest.importorskip("torch")
 
 from surefoot.train.learner import Learner  # noqa: E402
-from surefoot.train.replay import Batch, Replay  # noqa: E402
+from surefoot.train.replay import Batch, ReplayMemory  # noqa: E402
 from surefoot.train.training import Returns, alone  # noqa: E402
 
 TASK = {"packages": 3, "locations": 4}
@@ -53,7 +53,7 @@ def steps_numbered(first, count):
 
 
 def test_replay_keeps_the_last_steps():
-    replay, kept = Replay(10, 1, 2), []
+    replay, kept = ReplayMemory(10, 1, 2), []
     generator = torch.Generator().manual_seed(0)
     at = 0
     for count in (4, 4, 4, 1, 10, 7):
