@@ -40,3 +40,9 @@ def test_a_wide_line_is_seen() -> None:
     wide = "word " * 30
     assert too_wide(f"{wide}\n\n- {wide}\n") == [1, 3]
     assert too_wide(f"```\n{wide}\n```\n| {wide} |\n- https://{'x' * WIDEST}\n") == []
+
+
+def test_the_index_names_every_page() -> None:
+    index = (ROOT / "docs/README.md").read_text("utf-8")
+    pages = [page.name for page in sorted(ROOT.glob("docs/*.md")) if page.name != "README.md"]
+    assert [name for name in pages if f"]({name})" not in index] == []
