@@ -182,7 +182,7 @@ class FaultFinder:
             if action != decision:
                 raise _not_failing(
                     f"run {run.run} takes {quoted(action)} in state {state}, "
-                    f"but the policy decides for {quoted(decision)}"
+                    f"but the policy picks {quoted(decision)}"
                 )
 
     def _fault(self, run: Run, guilty: _core.Fault) -> Fault:

@@ -239,7 +239,7 @@ BAD = {
         "missing-name",
         "which policy",
     ),
-    "idle policy": (("--policy", "first"), "bad-option", "--policy plays no part here"),
+    "idle policy": (("--policy", "first"), "bad-option", "--policy has no effect here"),
     "idle policy, compared": (
         ("--policy", "first", "--compare", "ipi,npi"),
         "bad-option",
@@ -275,7 +275,7 @@ BAD = {
         "bad-option",
         "--deviations",
     ),
-    "compared twice": (("--compare", "ipi,ipi"), "bad-option", "there twice"),
+    "compared twice": (("--compare", "ipi,ipi"), "bad-option", "listed twice"),
     "compared with nothing": (("--compare", "ipi,zzz"), "unknown-oracle", "oracles are"),
     "directory that is a file": (
         ("-o", "tasks.py"),

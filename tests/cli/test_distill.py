@@ -114,7 +114,7 @@ BAD = {
     "no steps": ((*GIVEN, *OUT, "--max-steps", "0"), "--max-steps must be at least 1"),
     "negative": ((*GIVEN, *OUT, "--depth", "-1"), "--depth"),
     "rate": ((*GIVEN, *OUT, "--rate", "0"), "--rate must be from"),
-    "no part": ((*GIVEN, *OUT, "--kind", "forest", "--rate", "0.1"), "--rate plays no part"),
+    "no part": ((*GIVEN, *OUT, "--kind", "forest", "--rate", "0.1"), "--rate has no effect"),
     "another format": ((*GIVEN, "-o", "t.onnx"), "is not a file *.json or *.ubj"),
     "XGBoost's own": ((*GIVEN, "-o", "t.ubj", "--kind", "tree"), "*.ubj is XGBoost's own format"),
     "no folder": ((*GIVEN, "-o", "no/t.json"), "[file-not-written]"),

@@ -388,7 +388,7 @@ def test_options_of_fuzzing_play_no_part_where_runs_are_given(surefoot: Surefoot
     surefoot("fuzz", LINE, "--policy", "first", "--runs", "5", "-o", "runs.json")
     done = faults(surefoot, "--run", "runs.json", "--bias", "uniform")
     assert done.code == 2
-    assert "--bias is for fuzzing: it plays no part with --run" in done.err
+    assert "--bias is for fuzzing: it has no effect with --run" in done.err
 
 
 def test_fuzzing_that_lacks_memory_is_not_called_fine(surefoot: Surefoot) -> None:

@@ -188,7 +188,7 @@ def test_time_that_runs_out_is_code_4(surefoot: Surefoot) -> None:
         (("--policy", "first", "--lookahead", "far"), "--lookahead must be none or a whole number"),
         (("--policy", "first", "--runs", "0"), "--runs must be at least 1"),
         (("--policy", "first", "--workers", "0"), "--workers must be at least 1"),
-        (("--policy", "first", "--changes", "2"), "--changes plays no part here"),
+        (("--policy", "first", "--changes", "2"), "--changes has no effect here"),
         (("--policy", "first", "--interface", "i.json"), '"first" takes no interface'),
         (("--policy", "first", "--unfiltered"), '"first" takes no unfiltered'),
         (("--policy", "first", "--states", "gone.jsonl"), "gone.jsonl: "),

@@ -303,7 +303,7 @@ def test_unused_inputs_and_outputs_that_are_never_best() -> None:
 def test_constant_policy() -> None:
     report = examine(grid(3, 4), policy=scores_by([[0, 0, 0]] * 4, [0, 9, 1, 2]))
     messages = {finding.code: finding.message for finding in report.findings}
-    assert 'decides for "a1" in all 1,000 sampled states' in messages["policy-constant"]
+    assert 'picks "a1" in all 1,000 sampled states' in messages["policy-constant"]
     assert "output-never-best" not in messages  # that is said already
 
 

@@ -195,8 +195,8 @@ def test_other_activation_is_a_finding_with_its_state(tmp_path: Path) -> None:
     values = dict(part.split("=") for part in state_text.split(","))
     state = policy.task.state({name: int(value) for name, value in values.items()})
     ours = policy.decide(state)
-    assert f'Surefoot decides for "{ours}"' in finding.message
-    assert f'other for "{ours}"' not in finding.message
+    assert f'Surefoot picks "{ours}"' in finding.message
+    assert f'other picks "{ours}"' not in finding.message
 
 
 def test_swapped_outputs_are_seen(tmp_path: Path) -> None:

@@ -119,7 +119,7 @@ def read_claim(certificate: object) -> Mapping[str, object]:
     if claim not in ("safe", "unsafe"):
         raise Rejected(f"the claim is {shown(claim)}, not safe or unsafe")
     if not (radius is None or is_whole(radius) or (radius == "finite" and claim == "unsafe")):
-        raise Rejected(f"the radius {shown(radius)} means nothing for the claim {claim}")
+        raise Rejected(f"the radius {shown(radius)} does not apply to the claim {claim}")
     evidence = ("choices",) if claim == "safe" else ("ranks",)
     wanted = (*_MEMBERS, *evidence, *(() if radius is None else ("decisions",)))
     for name in (*wanted, *certificate):
@@ -175,7 +175,7 @@ def _read_states(
     keys: dict[Key, None] = {}
     for number, key in enumerate(read_rows(certificate, variables, clock)):
         if key in keys:
-            raise Rejected(f"state {number} is there twice")
+            raise Rejected(f"state {number} is listed twice")
         keys[key] = None
     return tuple(keys)
 
@@ -218,7 +218,7 @@ def read_names(value: object, what: str, known: Collection[str]) -> list[str]:
             raise Rejected(f"{what}: {shown(name)} is not known, or silent")
         names.append(name)
     if len(set(names)) < len(names):
-        raise Rejected(f"{what}: a name is there twice")
+        raise Rejected(f"{what}: a name is listed twice")
     return names
 
 

@@ -117,7 +117,7 @@ def _read_json(line: str, what: str) -> object:
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     made = dict(pairs)
     if len(made) != len(pairs):
-        raise ValueError("a name is there twice")
+        raise ValueError("a name is listed twice")
     return made
 
 
@@ -177,7 +177,7 @@ def _read_states(
         row = read_list(_read_json(line, f"state {number}"), f"state {number}", len(names))
         keys.add(tuple([read_value(row[i], variable, number) for variable, i in columns]))
         if len(keys) != number + 1:
-            raise Rejected(f"state {number} is there twice")
+            raise Rejected(f"state {number} is listed twice")
     if len(keys) != head["states"]:
         raise Rejected(f"there are {len(keys)} states, not {head['states']}")
     return keys

@@ -106,13 +106,13 @@ def _check_fault(
     if now == action:
         raise Rejected(f"{what}: the repaired policy still takes {action}")
     if not any_other and now not in alternatives:
-        raise Rejected(f"{what}: {now} is none of the alternatives")
+        raise Rejected(f"{what}: {now} is not one of the alternatives")
 
 
 def _recompute(model: Steps, key: Key, stored: object, policy: Policy | None, label: str) -> None:
     """A policy must decide as the record says; None: it has no decision that can be taken."""
     if stored is not None and not isinstance(stored, str):
-        raise Rejected(f"{label} decides {shown(stored)}, which is no action")
+        raise Rejected(f"{label} decides {shown(stored)}, which is not an action")
     if policy is None:
         return
     place = Place(model, key)

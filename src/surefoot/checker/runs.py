@@ -186,7 +186,9 @@ def _check_decision(
     """An action must be what the policy decides, or a silent one where only those are left."""
     if place.choices == (None,):
         if action not in model.silent:
-            raise Rejected(f"only silent actions are applicable in {where}, and {action} is none")
+            raise Rejected(
+                f"only silent actions are applicable in {where}, and {action} is not silent"
+            )
         return
     loud = tuple(name for name in place.choices if name is not None)
     if action not in loud:

@@ -282,7 +282,7 @@ def _check_policy_is_used(options: DecideArguments, *, deviations: bool) -> None
     if options.radius is None and options.order != "learn" and not deviations:
         raise InputError(
             "bad-option",
-            "--policy plays no part here",
+            "--policy has no effect here",
             hint="--radius 0 asks whether this policy itself is safe; "
             "--deviations and --order learn use it too",
         )

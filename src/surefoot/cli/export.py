@@ -225,7 +225,7 @@ def _shielded(files: Sequence[Path], policy: Policy) -> tuple[ShieldedPolicy, in
 
     faults = read_faults(files, policy.task)
     if not faults:
-        raise InputError("no-faults", "there are no faults: nothing is to be shielded")
+        raise InputError("no-faults", "there are no faults, so there is nothing to shield")
     return shield(policy, faults), len(faults)
 
 

@@ -71,7 +71,7 @@ class FaultsArguments(FuzzArguments, FaultOptions):
             if not is_shared and getattr(self, field.name) != field.default:
                 option = "--" + field.name.replace("_", "-")
                 raise InputError(
-                    "bad-option", f"{option} is for fuzzing: it plays no part with --run"
+                    "bad-option", f"{option} is for fuzzing: it has no effect with --run"
                 )
 
     def for_faults(self) -> FaultOptions:

@@ -54,7 +54,7 @@ def _lines(result: FaultsAnswer, labels: Labels) -> Iterator[Text | str]:
     if result.result.bugs and not result.bugs_only:
         yield "bugs are not checked one by one; --bugs-only does that"
     if result.result.stopped:
-        yield f"stopped: ran out of {result.result.stopped} before everything was looked at"
+        yield f"stopped: ran out of {result.result.stopped} before everything was examined"
     yield from _file_lines(result)
 
 

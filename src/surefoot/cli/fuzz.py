@@ -82,7 +82,7 @@ class FuzzArguments(FuzzOptions):
         if options.changes != FuzzOptions.changes and options.perturb == "none":
             raise InputError(
                 "bad-option",
-                "--changes plays no part here: nothing is perturbed",
+                "--changes has no effect here: nothing is perturbed",
                 hint="give --perturb values, actions or both",
             )
         return options

@@ -41,7 +41,7 @@ def _meaning(end: RunEnd, result: FuzzResult) -> str:
 
 _MEANINGS = {
     RunEnd.DEAD_END: "no action is applicable",
-    RunEnd.INAPPLICABLE: "the policy decides for an action that cannot be taken",
+    RunEnd.INAPPLICABLE: "the policy picks an action that cannot be taken",
 }
 _CUTS = {
     NOTHING_FAILS: "because nothing reachable fails",

@@ -106,7 +106,7 @@ def _why(result: VerifyResult) -> str:
         return ": no run of the policy fails"
     if result.verdict == "unsafe":
         is_sample = result.method == "explicit" and not result.all_starts
-        which = " of those looked at" if is_sample else ""
+        which = " of those examined" if is_sample else ""
         return f": a run from a start state{which} fails"
     if result.method == "auto":
         return ": no method has decided it"

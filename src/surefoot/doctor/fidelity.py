@@ -232,7 +232,7 @@ class _Comparison:
         else:
             where = f"for the inputs {printable(str(row.tolist()), 1000)}"
         self.example = (
-            f"Surefoot decides for {quoted(outputs[chosen])}, {self.original.name} for "
+            f"Surefoot picks {quoted(outputs[chosen])}, {self.original.name} picks "
             f"{quoted(outputs[wanted])}, {where}"
         )
 

@@ -125,7 +125,7 @@ def _constant(decisions: Counter[str]) -> Iterator[Remark]:
         (action,) = decisions
         yield Remark(
             "policy-constant",
-            f"the policy decides for {quoted(action)} in all {decisions.total():,} sampled states "
+            f"the policy picks {quoted(action)} in all {decisions.total():,} sampled states "
             "with a choice",
         )
 

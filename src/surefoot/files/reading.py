@@ -279,7 +279,7 @@ def parse_line(text: str, *, hint: str) -> object:
 
 
 def without_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """Return the pairs as a dictionary. Raises InputError if a name is there twice."""
+    """Return the pairs as a dictionary. Raises InputError if a name is listed twice."""
     members: dict[str, object] = {}
     for name, value in pairs:
         if name in members:

@@ -137,7 +137,7 @@ def _fault_of_finding(
     ordered = sorted(fault.alternatives, key=lambda name: name in fault.uncertified)
     state = dict(zip(finding.run.variables, fault.state, strict=False))
     if len(fault.state) != len(finding.run.variables):
-        message = "a state has not as many values as there are variables"
+        message = "a state does not have as many values as there are variables"
         raise InputError("bad-state", message, file=str(file), place="/fault")
     yield (file, "/fault"), msgspec.structs.replace(fault, state=state, alternatives=ordered)
 
@@ -165,7 +165,7 @@ def _check_task(head: object, task: Task, file: Path) -> None:
         which = quoted(name) if isinstance(name, str) else "a task without name"
         raise InputError(
             "fault-other-task",
-            f"the faults are of {which}, not of {quoted(task.name)}, or of it as it was before",
+            f"the faults are of {which}, not of {quoted(task.name)} as it is now",
             file=str(file),
             place="/task",
         )
@@ -200,5 +200,5 @@ def _check_action(name: str, applicable: list[str], task: Task) -> None:
         message = f"a fault is about the action {quoted(name)}, which the task does not have"
         hint = nearest_hint(name, task.actions)
         raise InputError("fault-other-task", message, hint=hint)
-    message = f"the action {quoted(name)} cannot be decided for in the state of the fault"
+    message = f"the action {quoted(name)} cannot be taken in the state of the fault"
     raise InputError("bad-fault", message)

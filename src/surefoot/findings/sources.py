@@ -132,7 +132,7 @@ def _task_options(
             known.from_words({word: value}, locate=lambda name: _path(name, base))
         except InputError:
             raise InputError(
-                "not-a-finding", f"the option {quoted(str(word))} of the task means nothing"
+                "not-a-finding", f"the task has no option {quoted(str(word))}"
             ) from None
     return known.from_words(words, locate=lambda name: _path(name, base))
 

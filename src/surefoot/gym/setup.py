@@ -96,7 +96,7 @@ class Setup:
         if mode is not None and mode not in self.render_modes:
             known = ", ".join(self.render_modes)
             raise InputError(
-                "bad-option", f"render_mode of this task is none or {known}, not {shown(mode)}"
+                "bad-option", f"render_mode of this task is None or {known}, not {shown(mode)}"
             )
 
     def rendered(self, packed: bytes, mode: str) -> str:

@@ -132,7 +132,7 @@ class Loop:
             case FaultsLine() as line if made.faults:
                 self.watch.found(line.iteration, made.faults)
             case EndLine() as line if not ORIGINAL <= line.best < len(state.policies):
-                raise InputError("campaign-damaged", "the best policy is none of the rounds'")
+                raise InputError("campaign-damaged", "the best policy is from none of the rounds")
             case RepairLine() | EndLine():
                 for iteration in iterations_of(state.lines)[-1:]:
                     self.watch.iterated(iteration)

@@ -138,7 +138,7 @@ def _unsettled(line: FaultsLine, options: DebugOptions) -> End | None:
         runs, why = counted(line.undecided, "failing run"), line.why_undecided
         return End("open", f"could not determine the faulty decision in {runs} ({why})")
     if line.is_cut:
-        return End("open", "ran out of seconds or memory before all runs were looked at")
+        return End("open", "ran out of seconds or memory before all runs were examined")
     if line.origin == "fuzz" and line.unsafe_runs:
         return End("open", AGAIN)
     return None

@@ -58,7 +58,7 @@ def checked(options: Options, *, spelled: Spelled = str) -> Options:
             value = checked(value, spelled=partial(_within, options, name, spelled))
         values[name] = value
     if (refusal := options.refusal()) is not None:
-        text = f"{spelled(refusal[0])} plays no part here: {refusal[1]}"
+        text = f"{spelled(refusal[0])} has no effect here: {refusal[1]}"
         raise InputError("bad-option", text)
     return made(type(options), values, frozenset(given_values(options)))
 

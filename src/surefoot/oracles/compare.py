@@ -51,7 +51,7 @@ def oracles_of(text: str, options: DecideOptions, *, has_policy: bool) -> tuple[
     for name in names:
         ORACLES.check(name)
         if names.count(name) > 1:
-            raise InputError("bad-option", f"the oracle {quoted(name)} is there twice")
+            raise InputError("bad-option", f"the oracle {quoted(name)} is listed twice")
         check_options(_options_for(name, options), has_policy=has_policy)
     if options.order != "app" and not any(ORACLES[name].takes_order for name in names):
         raise InputError("bad-option", "order is for the oracle ipi, which is not compared")

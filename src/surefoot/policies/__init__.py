@@ -391,7 +391,7 @@ def _of_python(text: str, task: Task, file: Path, name: str, **more: Any) -> Pol
 
 def _of_card(text: str, task: Task, *, interface: object, unfiltered: bool | None) -> Policy:
     if interface is not None:
-        hint = "it brings its own one"
+        hint = "it has an interface of its own"
         raise InputError("bad-option", f"{quoted(text)} takes no interface", hint=hint)
     card = builtin.card(text.removeprefix(builtin.PREFIX))
     loaded = builtin.read(card, task)

@@ -39,7 +39,8 @@ def _task_source(task: Task) -> TaskSource:
     if task.source is None:
         raise Unsupported(
             "job-task",
-            f"task {quoted(task.name)} is defined by Python code in memory: no job can be given it",
+            f"task {quoted(task.name)} is defined by Python code in memory: it cannot be handed to "
+            "a job",
             hint="load it as FILE.py:NAME",
         )
     return TaskSource("address", task.source.text.encode())
@@ -55,7 +56,7 @@ def _policy_source(policy: Policy) -> PolicySource:
         return PolicySource("address", policy.name.encode())
     raise Unsupported(
         "job-policy",
-        f"policy {quoted(policy.name)} has no model that can be sent: no job can be given it",
+        f"policy {quoted(policy.name)} has no model that can be sent: it cannot be handed to a job",
         hint="networks and trees can be sent, and first, random and builtin:NAME",
     )
 

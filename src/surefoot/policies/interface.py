@@ -349,7 +349,7 @@ def _actions_at(positions: Sequence[int], actions: Sequence[str], place: str) ->
                 place=at,
             )
         if position in seen:
-            raise InputError("duplicate-name", f"action {position:,} is there twice", place=at)
+            raise InputError("duplicate-name", f"action {position:,} is listed twice", place=at)
         seen.add(position)
     return tuple(actions[position] for position in positions)
 
@@ -359,7 +359,7 @@ def _check_outputs(outputs: Sequence[str], task: Task, place: str) -> None:
     for position, name in enumerate(outputs):
         at = f"{place}/{position}"
         if name in seen:
-            raise InputError("duplicate-name", f"action {quoted(name)} is there twice", place=at)
+            raise InputError("duplicate-name", f"action {quoted(name)} is listed twice", place=at)
         seen.add(name)
         is_open = Feature.ACTIONS not in task.features  # the task may yet meet it
         if not is_open and task.action_number(name) is None:

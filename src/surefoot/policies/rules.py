@@ -84,7 +84,7 @@ def _atoms(names: list[object]) -> dict[str, int]:
         if _split_atom(name)[0] >= MAX_INPUTS:
             raise _bad(f"atom {quoted(name)} is about input {MAX_INPUTS:,} or later", place)
         if name in atoms:
-            raise _bad(f"atom {quoted(name)} is there twice", place)
+            raise _bad(f"atom {quoted(name)} is listed twice", place)
         atoms[name] = number
     return atoms
 

@@ -167,7 +167,7 @@ def _shield_content(content: object) -> dict[str, Any]:
             raise _bad(f"{quoted(name)} is missing")
     for name in content:
         if name not in (*MEMBERS, "surefoot"):
-            raise _bad(f"{quoted(name)} means nothing in a shield")
+            raise _bad(f"a shield has no member {quoted(name)}")
     _check_members(content["policy"], POLICY_MEMBERS, "policy")
     _check_members(content["task"], {"name": str, "sha256": str}, "task")
     if not isinstance(content["decisions"], list):
@@ -189,8 +189,7 @@ def _check_task(head: Mapping[str, Any], task: Task) -> None:
     if not task.has_sha256(head["sha256"]):
         raise InputError(
             "shield-other-task",
-            f"the shield is for {quoted(head['name'])}, not for {quoted(task.name)}, or for it as "
-            "it was before",
+            f"the shield is for {quoted(head['name'])}, not for {quoted(task.name)} as it is now",
             place="/task",
         )
 
@@ -251,7 +250,7 @@ def _decisions_of(listed: list[object], task: Task) -> dict[State, str]:
         try:
             state, action = _decision_of(entry, task)
             if state in decisions:
-                raise InputError("duplicate-state", "this state is there twice")
+                raise InputError("duplicate-state", "this state is listed twice")
             decisions[state] = action
         except SurefootError as error:
             # The place of a variable in the model says nothing about this file.

@@ -52,7 +52,7 @@ def read_table(path: str | Path, task: Task) -> Table:
         try:
             packed, action = _entry(parse_line(line, hint=LOOKS_LIKE), task)
             if packed in decisions:
-                raise InputError("duplicate-state", "this state is there twice")
+                raise InputError("duplicate-state", "this state is listed twice")
             decisions[packed] = action
         except SurefootError as error:
             # The place of the variable in the model says nothing about this file.

@@ -66,7 +66,7 @@ def check_distill_options(
     """Return the options. Raises InputError for those that make no sense."""
     for name in PLAYS_NO_PART[options.kind]:
         if getattr(options, name) != getattr(DistillOptions, name):
-            message = f"{spelled(name)} plays no part in trees of kind {options.kind}"
+            message = f"{spelled(name)} has no effect on trees of kind {options.kind}"
             raise InputError("bad-option", message)
     return options
 

@@ -56,7 +56,7 @@ def out_of(what: str, options: VerifyOptions) -> Refusal:
 def only_short_runs(options: VerifyOptions) -> Refusal:
     """Return the reason for ``unknown`` where longer runs were not looked at."""
     return Refusal(
-        "steps-bounded", f"only runs of at most {options.max_steps:,} steps were looked at"
+        "steps-bounded", f"only runs of at most {options.max_steps:,} steps were examined"
     )
 
 

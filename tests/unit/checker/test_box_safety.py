@@ -346,7 +346,7 @@ def test_constraints_that_nothing_satisfies():
         ({"boxes": 0}, "there are more than 0 boxes"),
         ({"extra": 0}, "'extra' has no place in the first line"),
         ({"variables": ["x", "y"]}, "there are 3 variables, not 2"),
-        ({"variables": ["x", "y", "y"]}, "variables: a name is there twice"),
+        ({"variables": ["x", "y", "y"]}, "variables: a name is listed twice"),
     ],
 )
 def test_bad_first_lines(members, message):

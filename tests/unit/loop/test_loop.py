@@ -194,7 +194,7 @@ def test_an_analysis_that_was_cut_is_not_taken_for_complete(
     monkeypatch.setattr(stages, "find_suspects", lambda *_, **__: [])
     result = debugged()
     assert (result.outcome, result.verification) == ("unknown", None)
-    assert "before all runs were looked at" in result.reason
+    assert "before all runs were examined" in result.reason
 
 
 def test_suspects_are_repaired_where_no_fault_can_be_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -521,7 +521,7 @@ def test_another_suffix_gives_the_whole_command(tmp_path, torch):
 def test_activations_of_what_has_its_own_or_none(tmp_path, torch):
     torch.save(torch_sequential(NETWORK), tmp_path / "whole.pt")
     error = error_of(trusted, tmp_path / "whole.pt", activation="tanh")
-    assert (error.code, error.message) == ("bad-option", "the module says its activations itself")
+    assert (error.code, error.message) == ("bad-option", "the module names its activations itself")
     (tmp_path / "ours.safetensors").write_bytes(to_bytes(NETWORK))
     error = error_of(trusted, tmp_path / "ours.safetensors", activation="tanh")
     assert (error.code, error.message) == ("bad-option", "this file names its activations itself")

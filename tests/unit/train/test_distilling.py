@@ -375,8 +375,8 @@ BAD = {
     "no steps": ({"max_steps": 0}, "max_steps must be at least 1"),
     "rate 0": ({"rate": 0}, "rate must be from"),
     "rate above 1": ({"rate": 1.1}, "rate must be from"),
-    "rate of a forest": ({"kind": "forest", "rate": 0.1}, "rate plays no part"),
-    "trees of a tree": ({"kind": "tree", "trees": 3}, "trees plays no part"),
+    "rate of a forest": ({"kind": "forest", "rate": 0.1}, "rate has no effect"),
+    "trees of a tree": ({"kind": "tree", "trees": 3}, "trees has no effect"),
 }
 
 

@@ -266,8 +266,8 @@ def slow():
         ({"max_seconds": 0}, "ran out of seconds (0)"),
         ({"max_seconds": 0.2}, "ran out of seconds (0.2)"),
         ({"memory_mb": 0}, "ran out of memory (0 MB)"),
-        ({"max_steps": 1}, "only runs of at most 1 steps were looked at"),
-        ({"max_steps": 300}, "only runs of at most 300 steps were looked at"),
+        ({"max_steps": 1}, "only runs of at most 1 steps were examined"),
+        ({"max_steps": 300}, "only runs of at most 300 steps were examined"),
     ],
     ids=str,
 )

@@ -471,7 +471,7 @@ def test_steps_have_an_end(tmp_path):
         for steps in (4, 5)
     }
     assert [result.verdict for result in found.values()] == ["unknown", "safe"]
-    assert found[4].reason == "only runs of at most 4 steps were looked at"
+    assert found[4].reason == "only runs of at most 4 steps were examined"
     assert (found[5].boxes, found[5].depth) == (6, 5)
 
 

@@ -148,7 +148,7 @@ def _estimator(thing: object, activation: str | None) -> Loaded:
         raise Unsupported("policy-pickle", f"the pickle holds an object of {kind}, no known model")
     if activation is not None:
         is_trees = loaded.model.kind == "trees"
-        message = TREES_HAVE_NONE if is_trees else "the model says its activations itself"
+        message = TREES_HAVE_NONE if is_trees else "the model names its activations itself"
         raise InputError("bad-option", message)
     return loaded
 

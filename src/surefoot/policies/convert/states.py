@@ -35,7 +35,7 @@ def policy_of(content: object, activation: str | None) -> Loaded:
     """
     if hasattr(content, "state_dict") and not isinstance(content, Mapping):
         if activation is not None:
-            raise InputError("bad-option", "the module says its activations itself")
+            raise InputError("bad-option", "the module names its activations itself")
         from surefoot.policies.convert.torch_modules import network_of
 
         return network_of(content)

@@ -122,7 +122,7 @@ def _given_value(value: object, name: str, base: Type, place: Place) -> Value:
         return float(value) if base == "real" and abs(value) < 2**63 else value
     if base == "real" and isinstance(value, float):
         return value
-    message = f"the value given for constant {quoted(name)} is no {base}"
+    message = f"the value given for constant {quoted(name)} is not of type {base}"
     hint = "it is true or false" if base == "bool" else None
     refuse("type-mismatch", message, place, hint)
 

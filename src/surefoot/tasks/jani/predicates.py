@@ -76,7 +76,12 @@ def _entries(part: Part) -> Iterator[Part]:
         listed = json_list(part.node, part.place)
         if len(listed) > MAX_PREDICATES:
             message = f"a list of {len(listed):,} predicates is too long"
-            refuse("too-many-predicates", message, part.place, f"at most {MAX_PREDICATES:,} do")
+            refuse(
+                "too-many-predicates",
+                message,
+                part.place,
+                f"at most {MAX_PREDICATES:,} are allowed",
+            )
     for i, item in enumerate(listed):
         yield Part(item, part.file, part.place / i, part.labels)
 

@@ -128,7 +128,7 @@ def _blocks(text: str) -> tuple[Fields, list[Fields]]:
             current = {}
             blocks.append(current)
         elif name in current:
-            raise bad(f"{quoted(name)} is there twice", _tree_place(len(blocks)))
+            raise bad(f"{quoted(name)} is listed twice", _tree_place(len(blocks)))
         elif name:
             current[name] = value
     raise bad("the file ends too early: there is no line 'end of trees'")
