@@ -70,7 +70,7 @@ class Unsupported(SurefootError):
 
 @dataclass(frozen=True)
 class Refusal:
-    """Why somebody cannot work on what it was given, as data: programs read the code, people the
+    """Why something cannot work on what it was given, as data: programs read the code, people the
     sentence.
 
     Engines return one instead of raising, so that whoever chooses among engines can ask first.
@@ -121,7 +121,7 @@ def quoted(name: str) -> str:
 
 
 def shown(value: object) -> str:
-    """Return a value somebody gave as Python writes it, escaped and cut.
+    """Return a given value as Python writes it, escaped and cut.
 
     Python refuses to write integers of thousands of digits, and what is nested thousands of levels
     deep; they are called that.

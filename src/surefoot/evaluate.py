@@ -44,7 +44,7 @@ def evaluate(
 
     What the policy can reach is enumerated once for all start states together. Where that exceeds
     ``max_states``, or half of the time or memory, the start states that are left are tried with
-    ``sample_runs`` runs each. ``states`` are looked at in place of start states. Under another
+    ``sample_runs`` runs each. ``states`` are evaluated in place of start states. Under another
     ``objective``, a name or an object, ``values`` of the result are what a run from each start
     state is worth. Options are those of :class:`EvaluateOptions`, also as keywords.
     """

@@ -47,7 +47,7 @@ def find_faults(
 ) -> FaultsResult:
     """Return the faults on failing runs of the policy, the bugs, and what stayed unknown.
 
-    Every decision in a safe state is looked at, and all its outcomes (Jain et al. 2025, def. 4 and
+    Every decision in a safe state is examined, and all its outcomes (Jain et al. 2025, def. 4 and
     5). One oracle answers for all runs. Options are those of :class:`FaultOptions`, also as
     keywords. Raises InputError for a run that is not one of the policy's or does not fail.
     """

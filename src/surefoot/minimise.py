@@ -420,7 +420,7 @@ def _origin(task: Task) -> dict[str, object]:
 
 
 def _apart(value: Any, origin: Any) -> float:
-    """Return how far apart two values are: 0 or 1 if they are no numbers."""
+    """Return how far apart two values are: 0 or 1 if they are not numbers."""
     is_number = isinstance(value, int | float) and isinstance(origin, int | float)
     return abs(float(value) - float(origin)) if is_number else float(value != origin)
 

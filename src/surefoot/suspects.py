@@ -1,5 +1,5 @@
-"""Suspects: decisions on failing runs that have an alternative known to be safe, although nobody
-knows whether they are faults.
+"""Suspects: decisions on failing runs that have an alternative known to be safe, although it is not
+known whether they are faults.
 
 On real numbers it often takes too long to prove that fail cannot be avoided any more. That a state
 is safe takes no more than one other action after which the policy itself surely does not fail.

@@ -128,7 +128,7 @@ def _copied_as_it_is(directory: Path, policy: Policy) -> Policy | None:
 
 
 def read_given(directory: Path) -> Given:
-    """Return what a campaign is about. Raises InputError (``not-a-campaign``) if it is none, or
+    """Return what a campaign is about. Raises InputError (``not-a-campaign``) if it is not one, or
     one of another version.
     """
     check_campaign(directory)

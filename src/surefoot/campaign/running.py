@@ -77,7 +77,7 @@ def begin_in_memory(
 def go_on(directory: Path, task: Task | None = None, watch: Watch | None = None) -> DebugResult:
     """Return the result of a campaign that was interrupted, or is finished.
 
-    Raises InputError if it is none, another process is at work on it, or task, policy or version
+    Raises InputError if it is not one, another process is at work on it, or task, policy or version
     are not those that it began with.
     """
     given = read_given(directory)

@@ -1,4 +1,4 @@
-"""Certificates: evidence for a verdict that somebody else can check.
+"""Certificates: evidence for a verdict that others can check.
 
 A :class:`Certificate` comes with an answer, or is read from a file. ``check`` hands it to the
 checker, which knows nothing of how it was made: it reads the task's files itself. The format is

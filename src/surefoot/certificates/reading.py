@@ -15,7 +15,7 @@ MAX_HEAD = 2**24  # characters of the first line of a policy's certificate
 def read_certificate(path: str | Path) -> dict[str, object]:
     """Return the content of a certificate's file; whether it proves its claim is not asked.
 
-    Raises InputError if the file is none (``not-a-certificate``), or of another version
+    Raises InputError if the file is not one (``not-a-certificate``), or of another version
     (``certificate-version``).
     """
     return certificate_from(read_json(path), path)
@@ -34,7 +34,7 @@ def certificate_from(content: object, path: str | Path) -> dict[str, Any]:
 
 
 def read_policy_head(path: str | Path) -> dict[str, Any] | None:
-    """Return the first line of a policy's certificate; None if the file is none.
+    """Return the first line of a policy's certificate; None if the file is not one.
 
     Raises InputError for another version (``certificate-version``), and if the line has not the
     members of one (``not-a-certificate``).

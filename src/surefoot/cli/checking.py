@@ -148,7 +148,7 @@ class Checking:
 
 def seconds_to_check(seconds: float, *, no_check: bool) -> float | None:
     """Return how long a check may take, None for no check at all, as --check-seconds and --no-check
-    say. Raises InputError for seconds that are none.
+    say. Raises InputError for an impossible number of seconds.
     """
     if not 0 <= seconds < float("inf"):
         text = f"--check-seconds must be a finite number of at least 0, not {seconds}"

@@ -91,7 +91,7 @@ def domains(
 
 
 def _check(name: str | None, out: Path | None, max_seconds: float, memory_mb: int) -> None:
-    """Raise InputError if an option is no use, before anything is made."""
+    """Raise InputError if an option has no effect, before anything is made."""
     for option, value in (("--max-seconds", max_seconds), ("--memory-mb", memory_mb)):
         if not 0 < value < 2**31:
             raise InputError("bad-option", f"{option} must be positive, not {shown(value)}")

@@ -92,7 +92,7 @@ class FindingArguments:
     """keep a finding of each fault in this directory; unchecked ones are kept in any case"""
 
     def checking(self) -> Checking:
-        """Return the treatment. Raises InputError for seconds that are none."""
+        """Return the treatment. Raises InputError for an impossible number of seconds."""
         from surefoot.cli.checking import Checking, seconds_to_check
 
         seconds = seconds_to_check(self.check_seconds, no_check=self.no_check)

@@ -114,7 +114,7 @@ def lines_of(
 
 
 def picture_text(task: Task) -> Draw:
-    """Return what draws the task's states. Raises InputError if nobody can."""
+    """Return what draws the task's states. Raises InputError if there is no way."""
     if task.draw is None:
         raise InputError(
             "no-picture",

@@ -49,7 +49,7 @@ class Remark:
 class DoctorReport(Result):
     """What a task contains (counts are None where Python code defines it) and what is unusual.
 
-    ``sampled`` is the number of different states that were looked at. ``warnings`` come from
+    ``sampled`` is the number of different states that were examined. ``warnings`` come from
     reading the file, ``findings`` from looking at the task and at the policy, if there is one.
     """
 

@@ -14,7 +14,7 @@ starts of sides 2 and 3 it has to go there. At the start no costs are counted, t
 fails nor is the goal, and tiles whose numbers differ by n stand in the order of their numbers. From
 side 4 on only the last three rows and columns are shuffled, the other tiles stand at their goal.
 
-Variants: ``published``: rows are not looked at, so that moves to the left and right also lead from
+Variants: ``published``: rows are ignored, so that moves to the left and right also lead from
 the end of a row to the beginning of the next and back; ``plain``: they do not, as in the real
 puzzle.
 

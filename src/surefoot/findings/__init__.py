@@ -1,4 +1,4 @@
-"""Findings: a failing run with what is wrong on it, in one file that somebody else can check.
+"""Findings: a failing run with what is wrong on it, in one file that others can check.
 
 A :class:`Finding` is of one of three kinds: a ``fault``, a ``bug``, or a ``run`` alone. ``check``
 hands all of it to the checker. Its file is one JSON object:
@@ -225,7 +225,7 @@ def read_finding(path: str | Path) -> Finding:
     """Return the finding of a file: whether it has the members of one is checked here, whether what
     it says is true by ``check``.
 
-    Raises InputError if the file is no finding (``not-a-finding``), or of another version
+    Raises InputError if the file is not a finding (``not-a-finding``), or of another version
     (``finding-version``).
     """
     return finding_from(read_json(path), path)

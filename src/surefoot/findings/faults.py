@@ -153,7 +153,7 @@ def _check_campaign(file: Path, task: Task) -> None:
 def _check_task(head: object, task: Task, file: Path) -> None:
     """Raise InputError (``fault-other-task``) if a file says that its faults are of another task.
 
-    Of tasks that Python code defines nobody knows whether they are the same.
+    Whether tasks that Python code defines are the same is not known.
     """
     if not isinstance(head, Mapping):
         raise InputError(
@@ -175,7 +175,7 @@ def _check_task(head: object, task: Task, file: Path) -> None:
 
 
 def _fault_parts(content: object, task: Task) -> tuple[State, str, list[str]]:
-    """Return state, action and alternatives of a fault. Raises InputError if they are none."""
+    """Return state, action and alternatives of a fault. Raises InputError if one is invalid."""
     fault: FaultPart[object] = (
         content
         if isinstance(content, FaultPart)

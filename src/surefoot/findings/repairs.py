@@ -41,7 +41,7 @@ from surefoot.tasks.task import Task
 
 
 class RepairRecord:
-    """A repair that somebody else can check: make one with :func:`repair_record`, or read one with
+    """A repair that others can check: make one with :func:`repair_record`, or read one with
     :func:`read_repair`. One that was read knows its task and policies by name only.
     """
 
@@ -92,7 +92,7 @@ class RepairRecord:
     def write(self, path: str | Path) -> None:
         """Write the record as a JSON file, which is there completely or not at all.
 
-        Raises InputError (``file-exists``) rather than to replace a file that is no such record.
+        Raises InputError (``file-exists``) rather than to replace a file that is not such a record.
         """
         file = Path(path)
         if file.exists() and not _is_record(file):

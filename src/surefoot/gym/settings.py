@@ -22,7 +22,7 @@ class Settings:
     fail_reward: float = -1.0
     """what the step into fail is worth"""
     dead_end_reward: float = 0.0
-    """what the step into a state without applicable action is worth, if it is no goal"""
+    """what the step into a state without applicable action is worth, if it is not a goal"""
     step_reward: float = 0.0
     """what each step is worth, beside the above"""
     max_steps: int = 200

@@ -88,7 +88,7 @@ class Setup:
 
     @property
     def render_modes(self) -> list[str]:
-        """How states can be shown: as text, and as SVG if somebody knows how to draw them."""
+        """How states can be shown: as text, and as SVG if there is a way to draw them."""
         return ["ansi"] if self.task.draw is None else ["ansi", "svg"]
 
     def check_render_mode(self, mode: str | None) -> None:

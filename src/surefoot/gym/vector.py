@@ -175,7 +175,7 @@ class VectorTaskEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
 
     @property
     def states(self) -> PackedStates:
-        """The states in which the runs are, unpacked as somebody looks at them."""
+        """The states in which the runs are, unpacked when they are first read."""
         return self._unpacked(self._core.states)
 
     @property

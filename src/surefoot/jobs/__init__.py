@@ -2,11 +2,11 @@
 
 A :class:`Job` names its stage, the pair of task and policy that it works on, and its options; all
 of it is plain data. A runner is handed a pair once, takes jobs, and gives the events of each and
-its result, whether the job runs :class:`Here` or in :class:`Processes`. Nobody needs a common file
-system: tasks, policies and files travel as bytes.
+its result, whether the job runs :class:`Here` or in :class:`Processes`. No common file
+system is needed: tasks, policies and files travel as bytes.
 
 Stages stand above this package. ``stages`` knows in which module each is registered, and imports
-that when somebody asks for it.
+that when asked for.
 """
 
 from __future__ import annotations

@@ -113,7 +113,7 @@ class _Thread:
             self._events.append(event)
 
     def events(self) -> list[Event]:
-        """Return the events since somebody asked last."""
+        """Return the events since they were last asked for."""
         with self._lock:
             events, self._events = self._events, []
         return events

@@ -179,7 +179,7 @@ class _Process:
         return time.monotonic() - self._begin
 
     def events(self) -> list[Event]:
-        """Return the events since somebody asked last."""
+        """Return the events since they were last asked for."""
         with self._lock:
             events, self._events = self._events, []
         return events

@@ -26,7 +26,7 @@ class LimitReached(OutOfBudget):
 
 
 class JobCancelled(Exception):
-    """Somebody cancelled the job before it was done."""
+    """The job was cancelled before it was done."""
 
 
 class Running(Protocol):
@@ -37,7 +37,7 @@ class Running(Protocol):
         """What was submitted."""
 
     def events(self) -> Sequence[Event]:
-        """Return the events since somebody asked last, in their order."""
+        """Return the events since they were last asked for, in their order."""
 
     def is_done(self) -> bool:
         """Return whether :meth:`result` returns or raises at once."""

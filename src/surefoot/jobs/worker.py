@@ -90,7 +90,7 @@ def _limit(data_mb: int) -> None:
 
 
 class _Teller:
-    """Writes events, progress not more often than somebody reads it."""
+    """Writes events, progress not more often than it is read."""
 
     def __init__(self, answers: BinaryIO, scratch: str) -> None:
         self._answers = answers

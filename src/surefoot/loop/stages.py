@@ -183,7 +183,7 @@ class Analysis:
 
     def of_bad_states(self, result: FuzzResult | None) -> tuple[Made, FaultsLine]:
         """Look at failing runs from states of which nobody knows whether runs come there. Faults on
-        them are no faults of runs from start states: they are suspects.
+        them are not faults of runs from start states: they are suspects.
         """
         begin = time.perf_counter()
         runs = [] if result is None else shortest_first(result.failing)
@@ -262,7 +262,7 @@ class Analysis:
         return [fault for fault in faults if fault.key not in self.seen]
 
     def _suspects(self, runs: Sequence[Run], result: FaultsResult, seconds: float) -> list[Fault]:
-        """Return suspects on runs on which nobody knows the fault, or that were not looked at."""
+        """Return suspects on runs on which the fault is not known, or that were not examined."""
         hopeless = frozenset(result.unavoidable)
         unclear = [run for run in runs if run.run not in hopeless]
         options = FaultOptions(

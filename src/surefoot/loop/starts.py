@@ -168,7 +168,7 @@ def _drawn(task: Task, count: int, seed: int, max_seconds: float) -> tuple[bytes
 
 
 def _all(task: Task, most: int) -> tuple[bytes, ...] | None:
-    """Return all start states if there are at most so many; None if nobody can tell."""
+    """Return all start states if there are at most so many; None if that cannot be told."""
     if not isinstance(task, CompiledTask):
         listed = tuple(dict.fromkeys(split_states(task.start_source() or b"", 1)))
         return listed if 0 < len(listed) <= most else None

@@ -188,7 +188,7 @@ class PropagateUnsafeBdd:
         """Return the certificate of a state on which ``decide`` said safe or unsafe.
 
         ``states`` are the one in question and the packed states with an entry. Ranks are layers.
-        If time runs out there is only ``stopped``. Other limits are not looked at.
+        If time runs out there is only ``stopped``. Other limits are ignored.
         """
         self._budget = _Budget(max_seconds)
         try:

@@ -1,4 +1,4 @@
-"""Which states to ask about when nobody names them: start states, or states met on random walks."""
+"""Which states to ask about when none are named: start states, or states met on random walks."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class Table:
     entry, unless it is terminal; None stands for a step that is forced. Of an unsafe one: a rank
     for each state, so that every action has an outcome of smaller rank; states that fail have the
     smallest. Without entries, or where checking them takes too long, the answer is ``unknown``, for
-    the reason ``unchecked``. ``expanded`` counts states that were looked at.
+    the reason ``unchecked``. ``expanded`` counts states that were examined.
     """
 
     verdict: str

@@ -11,7 +11,7 @@ from surefoot.policies.interface import Interface
 def interface_of(classes: Any, num_outputs: int) -> Interface | None:
     """Return the outputs of a classifier, one for each class in order; None if it has no classes.
 
-    Actions that are no class have no output. Classes that are not as many as the outputs say
+    Actions that are not a class have no output. Classes that are not as many as the outputs say
     nothing about these. Raises InputError if they are neither names nor positions of actions.
     """
     if classes is None:

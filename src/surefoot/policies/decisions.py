@@ -22,7 +22,7 @@ def checked_number(
 ) -> int:
     """Return the number of the action a policy decided on.
 
-    Raises InputError if it is no action, or silent, or not among ``applicable``, where given.
+    Raises InputError if it is not an action, or silent, or not among ``applicable``, where given.
     """
     number = task.action_number(action) if isinstance(action, str) else None
     if number is None:

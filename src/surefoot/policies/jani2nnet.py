@@ -1,7 +1,7 @@
 """``.jani2nnet`` files: which variable feeds which input of a ``.nnet``, and what the outputs are.
 
-``filter`` is not looked at: published files say false, or nothing, where filtering is meant. A
-policy decides among applicable actions unless somebody asks for ``unfiltered``.
+``filter`` is ignored: published files say false, or nothing, where filtering is meant. A
+policy decides among applicable actions unless ``unfiltered`` is asked for.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ class Loaded:
 
 
 def checked(loaded: Loaded, path: str | Path) -> Loaded:
-    """Return what was loaded. Raises InputError, naming the file, if its model is none."""
+    """Return what was loaded. Raises InputError, naming the file, if its model is invalid."""
     try:
         loaded.model.check()
     except ValueError as error:

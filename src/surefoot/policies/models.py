@@ -285,7 +285,7 @@ class Corrected:
         return self.network.num_outputs
 
     def check(self) -> None:
-        """Raise ValueError if one of the two is none, or they do not fit each other."""
+        """Raise ValueError if one of the two is invalid, or they do not fit each other."""
         self.network.check()
         self.trees.check()
         for what in ("inputs", "outputs"):

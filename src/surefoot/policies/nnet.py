@@ -26,7 +26,7 @@ _Row = tuple[int, list[float]]
 
 
 def read(path: str | Path) -> Loaded:
-    """Return the network of a file. Raises InputError, with the line, if it is none."""
+    """Return the network of a file. Raises InputError, with the line, if it holds none."""
     try:
         loaded = _loaded(file_bytes(path))
     except InputError as error:

@@ -4,7 +4,7 @@ A file of ours says in its metadata, under ``surefoot``, which tensors are the w
 which layer, with what activation, and what the inputs and outputs are. If trees correct the
 network, it describes them under ``trees``, with tensors in the place of lists. Other files will do
 if their tensors are ``N.weight`` and ``N.bias`` (a ``torch.nn.Sequential``, maybe with a prefix):
-the layers come in the order of the numbers, with ReLU between them unless somebody says otherwise.
+the layers come in the order of the numbers, with ReLU between them unless told otherwise.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class Content:
 
 
 def read(path: str | Path, *, activation: str | None = None) -> Loaded:
-    """Return the network of a file. Raises InputError if it is none.
+    """Return the network of a file. Raises InputError if it holds none.
 
     ``activation`` is that of the hidden layers, for a file that does not say it.
     """

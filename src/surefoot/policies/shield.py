@@ -130,7 +130,7 @@ def _decided(policy: Policy, state: State) -> str | None:
 def read_shield(
     text: str, task: Task, *, interface: object = None, unfiltered: bool | None = None
 ) -> ShieldedPolicy:
-    """Return the policy of a shield's file. Raises InputError for anything that is none, or one of
+    """Return the policy of a shield's file. Raises InputError for anything else, or one of
     another task or policy.
     """
     path = Path(text)
@@ -404,7 +404,7 @@ def module_text(policy: ShieldedPolicy) -> str:
 
 
 def _literal(value: object) -> str:
-    """Return a value as Python code. Raises Unsupported for what is no plain value."""
+    """Return a value as Python code. Raises Unsupported for anything but a plain value."""
     text = ascii(value)
     try:
         is_same = ast.literal_eval(text) == value

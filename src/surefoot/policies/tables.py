@@ -26,7 +26,7 @@ class Table:
     def of(cls, decisions: Iterable[tuple[object, object]], task: Task) -> Table:
         """Return the table of pairs of state and name of an action.
 
-        Raises InputError for what is no state or no action of the task.
+        Raises InputError for anything that is not a state or an action of the task.
         """
         actions = {}
         for given, action in decisions:

@@ -62,7 +62,7 @@ class Answer(Result):
     for safety ``safe``, ``unsafe`` or ``unknown``. ``reason`` says what ran out if it is unknown
     (``seconds``, ``memory`` or ``states``). With a ``radius`` only policies count that differ from
     the given one at most that often on a run. ``deviations`` is None unless asked for.
-    ``expanded``, ``pairs`` and ``outcomes`` count what the oracle looked at for this question:
+    ``expanded``, ``pairs`` and ``outcomes`` count what the oracle examined for this question:
     states, their actions, and outcomes of these.
     """
 

@@ -40,7 +40,7 @@ class Iteration(Result):
     unavoidable: int = 0
     undecided: int = 0
     suspects: int = 0
-    """new decisions to change that nobody knows to be faults, though the state has a safe action"""
+    """new decisions to change not known to be faults, though the state has a safe action"""
     trees_added: int = 0
     changed_parameters: int = 0
     distance: float = 0.0

@@ -1,6 +1,6 @@
 """The files that hold evidence: certificates, findings, and records of repairs.
 
-Here are their members and types: a file that has others is none of ours. Evidence is not read here
+Here are their members and types: a file that has others is not ours. Evidence is not read here
 but by the checker, which has a reader of its own, and rejects what is not as it is told here.
 Values of states are numbers, or anything that JSON has for Python tasks.
 """

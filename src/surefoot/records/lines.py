@@ -212,7 +212,7 @@ ROUND_LINES = (FaultsLine, RepairLine, VerifyLine)
 
 
 def line_from(content: object) -> Line:
-    """Return a line of a journal. Raises InputError (``campaign-damaged``) if it is none."""
+    """Return a line of a journal. Raises InputError (``campaign-damaged``) if it is not one."""
     line: Line = record_from(
         content,
         Line,  # type: ignore[arg-type]  # a union is a type to msgspec

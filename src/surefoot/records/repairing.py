@@ -114,7 +114,7 @@ class VerifyResult(Result):
     ``method`` is the one that found it out: a method of verification, or ``fuzz``. ``unsafe`` comes
     with a failing ``run``; from ``explicit`` it is a shortest one. ``safe`` means that no run fails
     from any start state. ``unknown`` says in ``reason`` why: what ran out, or that start states
-    were sampled. ``starts`` were looked at, ``all_starts`` if these are all there are; methods that
+    were sampled. ``starts`` were examined, ``all_starts`` if these are all there are; methods that
     look at sets of states look at all of them, and count ``boxes``, not ``states``.
     """
 

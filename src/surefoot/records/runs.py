@@ -31,7 +31,7 @@ class RunEnd(StrEnum):
     INAPPLICABLE = "inapplicable"
     """the policy decided for an action that cannot be taken"""
     CUT = "cut"
-    """somebody stopped it; the reason says why"""
+    """it was stopped from outside; the reason says why"""
 
     @property
     def word(self) -> str:
@@ -75,7 +75,7 @@ class Change:
 class Made:
     """How a perturbed start was made: from a state that the policy reaches, by changes.
 
-    Nobody knows whether the policy can reach the result; after changes of values not even whether
+    Whether the policy can reach the result is not known; after changes of values not even whether
     anybody can.
     """
 

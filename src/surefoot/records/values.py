@@ -145,7 +145,7 @@ class RunValues:
 class Evidence:
     """What proves one end of bounds; it is made when it is first asked for.
 
-    ``certificate`` can be checked by somebody else. ``plan`` is a sequence of actions that achieves
+    ``certificate`` can be checked by others. ``plan`` is a sequence of actions that achieves
     the end.
     """
 

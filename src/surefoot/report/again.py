@@ -61,7 +61,7 @@ class Again:
             return None  # what stands in a finding can be anything
 
     def picture(self, values: Mapping[str, object]) -> str | None:
-        """Return the picture of a state as SVG; None if nobody can draw it."""
+        """Return the picture of a state as SVG; None if there is no way to draw it."""
         if self.drawing is None and getattr(self.task, "draw", None) is None:
             return None
         state = self.state(values)

@@ -16,7 +16,7 @@ CHECKED_FAULTS = 100
 class Check:
     """A claim; ``problem`` says why it does not hold (None: it does), ``text`` what is known.
 
-    ``is_open`` means that nobody knows yet: the campaign has not come that far.
+    ``is_open`` means that this is not known yet: the campaign has not come that far.
     """
 
     group: str

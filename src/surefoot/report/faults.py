@@ -86,7 +86,7 @@ class FaultView:
 
     @property
     def action(self) -> str:
-        """What the policy does, as a text of somebody else's is shown."""
+        """What the policy does, as a text from somewhere else is shown."""
         return plain(self.fault.action)
 
     @property

@@ -92,7 +92,7 @@ def _fault(source: CampaignSource, fault: Fault) -> dict[str, object]:
 
 
 def _literal(text: str) -> str:
-    """Return a text as messages hold it: its braces are no placeholders, nothing is a link."""
+    """Return a text as messages hold it: its braces are not placeholders, nothing is a link."""
     return text.replace("{", "{{").replace("}", "}}").replace("](", "] (")
 
 

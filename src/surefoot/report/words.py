@@ -13,7 +13,7 @@ CUT = 2_000  # characters of a name, or of a state in one line
 
 
 def plain(text: object, limit: int = CUT) -> str:
-    """Return a text of somebody else's: control characters escaped, cut."""
+    """Return a text from somewhere else: control characters escaped, cut."""
     return printable(text if isinstance(text, str) else shown(text), limit)
 
 

@@ -88,7 +88,7 @@ class CompiledTask(Task):
         """Return the state with these values; every variable must be given, in its range.
 
         Location variables also take the name of a location. ``task.state(x=3, y=0)``, or a
-        dictionary for names that are no Python identifiers.
+        dictionary for names that are not Python identifiers.
         """
         if not (values is None or isinstance(values, Mapping)):
             raise InputError(
@@ -150,7 +150,7 @@ class CompiledTask(Task):
     def applicable(self, state: State | Mapping[str, object]) -> tuple[str, ...]:
         """Return the applicable actions in the order of ``task.actions``, silent ones included.
 
-        Goal and fail are not looked at: runs stop there, but the model may well have edges.
+        Goal and fail are ignored: runs stop there, but the model may well have edges.
         """
         return tuple(self.actions[i] for i in self._ask(self.core.applicable, self.packed(state)))
 

@@ -11,7 +11,7 @@ MAX_COUNT = 100_000_000  # what is drawn is kept in memory
 
 
 def check_draw(count: SupportsIndex, seed: SupportsIndex) -> tuple[int, int]:
-    """Return how many to draw and the seed as integers; InputError if they are none or out of
+    """Return how many to draw and the seed as integers; InputError if they are not, or out of
     range.
     """
     return _at_most("count", count, MAX_COUNT), _at_most("seed", seed, MAX_INT)

@@ -1,4 +1,4 @@
-"""Where a task came from, so that somebody else can read it again."""
+"""Where a task came from, so that others can read it again."""
 
 from __future__ import annotations
 

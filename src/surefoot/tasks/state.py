@@ -67,7 +67,7 @@ def loose_state(values: Mapping[str, object]) -> State:
 
 
 class PackedStates(Sequence[State]):
-    """States that are unpacked when somebody looks at them: runs have many, and most are never
+    """States that are unpacked when they are first read: runs have many, and most are never
     looked at.
     """
 

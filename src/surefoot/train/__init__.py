@@ -29,7 +29,7 @@ def train(
 ) -> TrainResult:
     """Return a network that learned to act in the task by masked deep Q-learning.
 
-    Its goodness is looked at now and then: the best policy is the result. ``progress`` is called
+    It is evaluated now and then: the best policy is the result. ``progress`` is called
     for each look, ``better`` with each policy that is better than all before. ``score`` says how
     good a policy is, or None if it is not to be kept; without it the best one reaches the goal most
     often and, of those alike, or if there is no goal, fails least often. After Ctrl-C the best

@@ -289,7 +289,7 @@ def checked_score(score: Any) -> float | None:
 
 
 class Returns:
-    """The sums of rewards of the runs that ended since somebody asked."""
+    """The sums of rewards of the runs that ended since last asked for."""
 
     def __init__(self, count: int) -> None:
         self._open = np.zeros(count)

@@ -194,7 +194,7 @@ def _written(
 
 
 def linear(root: Expr, now: Mapping[str, Linear | None]) -> Linear | None:
-    """Return the integer expression as a linear sum; None if it is none.
+    """Return the integer expression as a linear sum; None if it is not one.
 
     ``now`` says what some names stand for.
     """

@@ -25,7 +25,7 @@ def verify_explicit(question: Question) -> VerifyResult:
     What it does: starts from all start states, or where these are infinitely many or do not fit
     from a uniform sample of them, and follows the policy until a state fails or nothing is new.
     Guarantee: ``safe`` comes from all start states only; a failing run is a shortest one from the
-    start states looked at. The result does not depend on the number of workers. Cost: each state
+    start states examined. The result does not depend on the number of workers. Cost: each state
     once, its packed values and at most 18 bytes in memory. When to use it: whenever the states fit
     into memory. Paper: none needed.
     """

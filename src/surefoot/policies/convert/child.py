@@ -1,4 +1,4 @@
-"""The child process: opens a pickle that somebody trusts and writes the policy in it.
+"""The child process: opens a trusted pickle and writes the policy in it.
 
 Everything that unpickles is in this module and is run nowhere else. torch files are first read
 without running anything in them (``weights_only``), and unpickled only if that does not work.

@@ -63,7 +63,7 @@ def assemble(
     sum_precision: Precision,
     divide_by: float = 1.0,
 ) -> Trees:
-    """Return the ensemble of the trees. Raises ValueError if they are none."""
+    """Return the ensemble of the trees. Raises ValueError if they are invalid."""
     joined = _joined(trees, num_inputs)
     order = _order(joined)
     new = np.full(len(joined.leaf), -1, dtype=np.int64)
@@ -206,7 +206,7 @@ def appended(model: Trees, trees: Sequence[Tree]) -> Trees:
     boosting adds in a round. If they all add to the second of two outputs (a margin), it becomes
     one, with the differences as values. The mean of some trees becomes the mean of more.
     Thresholds are brought to numbers that the libraries compare with (see :func:`_comparable`).
-    Raises ValueError if a tree is none.
+    Raises ValueError if a tree is invalid.
     """
     if any(tree.output != -1 for tree in trees):
         raise ValueError("a tree that is appended has a value for each output")
@@ -361,7 +361,7 @@ def leaf_places(model: Trees, inputs: Reals) -> Integers:
 
 
 def _walked(model: Trees, rows: Reals) -> Integers:
-    """Return the leaf of each row in each tree, row by row; only what is no leaf yet walks on."""
+    """Return the leaf of each row in each tree, row by row; what is not a leaf yet walks on."""
     count = len(model.roots)
     at = np.tile(model.roots.astype(np.int64), len(rows))
     moving = np.flatnonzero(model.features[at] >= 0)

@@ -207,7 +207,7 @@ class Verification:
 
 
 def _peak_bytes() -> int:
-    """Return the most memory this process has had, 0 where nobody says."""
+    """Return the most memory this process has had, 0 where that is unknown."""
     try:
         import resource
     except ImportError:

@@ -9,7 +9,7 @@ from surefoot.tasks.description import Assignment, Outcome
 from surefoot.tasks.expressions import Expr, constant, postorder, variable
 
 Values = dict[str, Expr | None]
-"""what names stand for, None where nobody knows"""
+"""what names stand for, None where it is not known"""
 
 
 def values_after(task: CompiledTask, outcome: Outcome) -> dict[int, Expr | None]:
@@ -43,7 +43,7 @@ def _cells(task: CompiledTask, array: str) -> Iterable[str]:
 
 
 def rewritten(task: CompiledTask, root: Expr, now: Mapping[str, Expr | None]) -> Expr | None:
-    """Return an expression with what names stand for in their place; None if nobody knows.
+    """Return an expression with what names stand for in their place; None if it is not known.
 
     Cells with a constant index are variables.
     """

@@ -45,7 +45,7 @@ def verify_predicates(question: Question) -> VerifyResult:
     to by intervals, and by Z3 where these do not tell. An abstract run to fail that is not real
     gives new predicates. Guarantee: ``safe`` is about all start states; a failing run was replayed.
     Cost: milliseconds for each question to Z3; abstract states may be as many as states. When to
-    use it: with predicates that somebody has thought of, and to compare. Paper: P-TREE.
+    use it: with predicates of your own, and to compare. Paper: P-TREE.
     """
     check_symbolic(question, METHOD)
     assert has_description(question.task)

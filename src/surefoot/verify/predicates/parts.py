@@ -19,7 +19,7 @@ from surefoot.verify.predicates.ranges import Box, whole
 class Image:
     """A box of all that an outcome leads to from ``source``. ``edge`` is None for single states.
 
-    ``targets`` are abstract states that it may meet; None: nobody has looked.
+    ``targets`` are abstract states that it may meet; None: not examined yet.
     """
 
     __slots__ = ("box", "edge", "outcome", "possible", "source", "targets")
