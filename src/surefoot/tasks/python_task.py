@@ -15,11 +15,12 @@ from __future__ import annotations
 import inspect
 import numbers
 import struct
+import threading
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from surefoot import _core
-from surefoot.errors import InputError, nearest_hint, quoted, shown
+from surefoot.errors import InputError, Unsupported, nearest_hint, quoted, shown
 from surefoot.tasks.sampling import check_draw, draw_positions
 from surefoot.tasks.state import FAIL, GOAL, State
 from surefoot.tasks.task import Task
@@ -51,7 +52,7 @@ class Definition(Protocol):
 
 class PythonTask(Task):
     """A task whose steps Python computes. States get numbers as they are met; the core works on
-    these.
+    these. Threads may share it: they give numbers one after the other.
     """
 
     def __init__(
@@ -66,6 +67,7 @@ class PythonTask(Task):
         self._numbers: dict[Hashable, int] = {}
         self._actions: list[str] = []
         self._action_numbers: dict[str, int] = {}
+        self._numbering = threading.RLock()  # methods of a state may ask the task again
         self.core = _core.PythonTask(
             num_actions=_MAX_ACTIONS,
             kind=self._kind,
@@ -90,11 +92,18 @@ class PythonTask(Task):
                 f"{shown(state)} cannot be a state: {error}",
                 hint="states are tuples or dictionaries of plain values",
             ) from error
-        if number is None:
-            self._check_shape(state)
-            number = self._numbers[key] = len(self._states)
-            self._states.append(state)
-        return number
+        return self._new_number(key, state) if number is None else number
+
+    def _new_number(self, key: Hashable, state: object) -> int:
+        """Return the number of a state that has none, unless another thread gave it one by now."""
+        with self._numbering:
+            number = self._numbers.get(key)
+            if number is None:
+                self._check_shape(state)
+                number = len(self._states)
+                self._states.append(state)
+                self._numbers[key] = number  # last: who finds a number finds its state
+            return number
 
     def _check_shape(self, state: object) -> None:
         """Raise InputError unless the state looks like the first one."""
@@ -128,8 +137,12 @@ class PythonTask(Task):
                     f"{shown(action)} is not a name of an action, in state {shown(state)}",
                     hint="actions() returns a list of strings that are not empty",
                 )
-            number = self._action_numbers[action] = len(self._actions)
-            self._actions.append(action)
+            with self._numbering:
+                number = self._action_numbers.get(action)
+                if number is None:
+                    number = len(self._actions)
+                    self._actions.append(action)
+                    self._action_numbers[action] = number
         return number
 
     def _kind(self, number: int) -> int:
@@ -308,6 +321,13 @@ class PythonTask(Task):
     def model_error(self, error: Exception) -> InputError:
         """Return the user's view of an error of the model (Python code raises its own)."""
         return InputError("model-error", str(error))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        raise Unsupported(
+            "task-not-picklable",
+            f"task {quoted(self.name)} cannot be pickled: it is Python code",
+            hint="make it again where it is needed",
+        )
 
     def __repr__(self) -> str:
         return f"<PythonTask {self.name!r}>"

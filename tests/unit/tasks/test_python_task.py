@@ -1,8 +1,13 @@
 """Tasks in Python: the same counts as the same task written down."""
 
+import pickle
+import time
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
-from surefoot import Description, InputError, PythonTask, explore, simulate
+from surefoot import Description, InputError, PythonTask, evaluate, explore, simulate
+from surefoot.errors import Unsupported
 from surefoot.tasks.python_task import REQUIRED_METHODS
 
 TOP = 6
@@ -286,3 +291,37 @@ def test_keyboard_interrupt_stops_at_once():
     Endless.calls = -(10**9)
     counts = explore(PythonTask(Endless()), max_states=500)
     assert (counts.complete, counts.states) == (False, 500)
+
+
+class Slow(tuple):
+    """A state whose hash lets another thread run."""
+
+    def __hash__(self):
+        time.sleep(0)
+        return super().__hash__()
+
+
+class SlowTuples(Tuples):
+    """The walk over such states."""
+
+    def start(self):
+        return [Slow((x, 0)) for x in range(4)]
+
+    def outcomes(self, state, action):
+        return [Slow(each) for each in super().outcomes(state, action)]
+
+
+@pytest.mark.parametrize("round", range(10))
+def test_threads_that_share_a_task_meet_each_state_once(round):
+    policies = ("first", "random?seed=4")
+    alone = [evaluate(PythonTask(SlowTuples()), policy).unsafe for policy in policies]
+    task = PythonTask(SlowTuples())
+    with ThreadPoolExecutor(6) as pool:
+        answers = list(pool.map(lambda policy: evaluate(task, policy).unsafe, policies * 6))
+    assert answers == alone * 6
+    assert len(set(task._states)) == len(task._states)
+
+
+def test_a_task_says_that_it_cannot_be_pickled():
+    with pytest.raises(Unsupported, match=r'"grid" cannot be pickled: it is Python code'):
+        pickle.dumps(PythonTask(Tuples(), name="grid"))
