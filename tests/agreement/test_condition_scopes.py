@@ -19,6 +19,16 @@ from surefoot.certificates import check_policy_certificate
 from surefoot.policies import as_policy
 from surefoot.verify import verify
 
+EXACTLY = {
+    "name": "exactly",
+    "type": "bool",
+    "parameters": [{"name": "v", "type": "real"}, {"name": "limit", "type": "real"}],
+    "body": {
+        "op": "∧",
+        "left": {"op": "≥", "left": "v", "right": "limit"},
+        "right": {"op": "≥", "left": "limit", "right": "v"},
+    },
+}
 MIRRORED = {"=": "=", "<": ">", "≤": "≥", ">": "<", "≥": "≤"}
 
 
@@ -45,12 +55,24 @@ def pinned(rng: random.Random, name: str, value: float, bound: str | None) -> li
     there already.
     """
     constant: Any = rng.choice((value, "HALF") if value == 0.5 else (value,))
-    if rng.random() < 0.2:
+    form = rng.random()
+    if form < 0.2:
         return [compared(rng, "=", name, constant)]
+    if form < 0.4:
+        return [{"op": "call", "function": "exactly", "args": [name, constant]}]
+    if form < 0.6:
+        return [inside_let(name, constant, ("≥", "≤"))]
     ops = [op for op, side in (("≥", "lower"), ("≤", "upper")) if side != bound]
     if rng.random() < 0.3:  # a further one that rules nothing out
         ops.append(rng.choice(("≥", "≤")))
     return [compared(rng, op, name, constant) for op in ops]
+
+
+def inside_let(name: str, constant: Any, ops: tuple[str, ...]) -> Any:
+    """Return comparisons in which variable and constant have names of a ``let``."""
+    variables = [{"name": "v", "value": name}, {"name": "limit", "type": "real", "value": constant}]
+    first, second = (node(op, "v", "limit") for op in ops)
+    return {"op": "let", "variables": variables, "expression": node("∧", first, second)}
 
 
 def scoped_model(rng: random.Random) -> dict[str, Any]:
@@ -106,6 +128,7 @@ def scoped_model(rng: random.Random) -> dict[str, Any]:
         "actions": [{"name": "go"}, {"name": "keep"}],
         "constants": [{"name": "HALF", "type": "real", "value": 0.5}],
         "variables": [],
+        "functions": [EXACTLY],
         "automata": [
             {"name": "m", "variables": locals_, **places, "edges": [go, keep]},
             {"name": "n", "variables": [own], **places, "edges": []},
@@ -136,6 +159,39 @@ def test_certificates_of_random_scopes(seed: int, tmp_path: Path) -> None:
     policy = as_policy(rng.choice(("first", "random")), task)
     result = verify(task, policy, certificate=tmp_path / "c.jsonl")
     assert result.verdict == "safe", result
+    check_policy_certificate(task, tmp_path / "c.jsonl", policy=policy)
+
+
+PINS = {
+    "let": inside_let("m.r", 2, ("≥", "≤")),
+    "call": {"op": "call", "function": "exactly", "args": ["m.r", 2]},
+    "let of a call": {
+        "op": "let",
+        "variables": [{"name": "r", "value": "m.r"}],
+        "expression": {"op": "call", "function": "exactly", "args": ["r", 0.5]},
+    },
+    "mathematical constant": node("=", "m.r", {"constant": "e"}),
+    "element of an array": node(
+        "=", "r", {"op": "aa", "exp": {"op": "av", "elements": [0.25, 2]}, "index": 1}
+    ),
+    "integer that no real equals": node("=", "r", 2**53 + 1),
+}
+
+
+@pytest.mark.parametrize("pin", PINS.values(), ids=PINS)
+def test_what_pins_a_real_for_the_core_does_for_the_checker(pin: Any, tmp_path: Path) -> None:
+    content = scoped_model(random.Random(1))
+    (expression,) = (each["expression"] for each in content["properties"])
+    rest = node("∧", node("=", "m.k", 0), node("=", {"op": "aa", "exp": "a", "index": 1}, 1))
+    others = node("∧", node("=", {"op": "aa", "exp": "a", "index": 0}, 0), node("=", "n.k", 0))
+    expression["start"] = node("∧", node("∧", pin, rest), others)
+    file = tmp_path / "scopes.jani"
+    file.write_text(json.dumps(content))
+    task = load_task(file)
+    policy = as_policy("first", task)
+    (start,) = task.list_starts()
+    assert checker.load(file).starts(1_000) == [dict(start)]
+    assert verify(task, policy, certificate=tmp_path / "c.jsonl").verdict == "safe"
     check_policy_certificate(task, tmp_path / "c.jsonl", policy=policy)
 
 

@@ -75,9 +75,9 @@ def cut_for(box: Box, code: Code | None) -> Cut | None:
 
 def cut_for_condition(box: Box, condition: Condition, view: BoxView) -> Cut | None:
     cut = first_inside(box, location_cuts(condition.locations))
-    for conjunct in condition.conjuncts:
-        if cut is None and bounds(conjunct.code, view) == EITHER:
-            cut = cut_for(box, conjunct.code)
+    for code in condition.conjuncts:
+        if cut is None and bounds(code, view) == EITHER:
+            cut = cut_for(box, code)
     return cut
 
 

@@ -28,8 +28,7 @@ class Starts:
         self._clock = clock
         self._start: StartSet = model.start
         kind_of = kinds(model)
-        conjuncts = [each for condition in model.start.conditions for each in condition.conjuncts]
-        self._codes = [each.code for each in conjuncts]
+        self._codes = [code for condition in model.start.conditions for code in condition.conjuncts]
         self._facts = [fact for code in self._codes for fact in facts_of(code, kind_of)]
         self._known = [
             constraint

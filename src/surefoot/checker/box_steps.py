@@ -65,7 +65,7 @@ def holds(condition: Condition | None, view: Mapping[str, Span]) -> Span:
     """Return whether a condition holds on a box."""
     if condition is None:
         return FALSE
-    return _all_hold(condition.locations, (each.code for each in condition.conjuncts), view)
+    return _all_hold(condition.locations, condition.conjuncts, view)
 
 
 def _all_hold(

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from .arithmetic import BINARY, RELATIONS, UNARY, Value, cell, pack
+from .arithmetic import BINARY, INT_MAX, INT_MIN, RELATIONS, UNARY, Value, cell, pack, to_real
 from .expressions import Code
 from .intervals import Box, Operation, Span
 
@@ -60,6 +60,11 @@ class Fact:
     factors: tuple[tuple[str, int], ...]
     lower: Any
     upper: Any
+
+    @property
+    def is_equation(self) -> bool:
+        """Whether the sum has one value."""
+        return self.lower is not None and self.lower == self.upper
 
     def negated(self) -> Fact | None:
         """Return the fact that holds where this one does not, if it is one of integers."""
@@ -281,8 +286,7 @@ def _compared(op: str | None, value: int) -> Form | None:
 
 def _about_real(op: str | None, real: _Real, other: Symbol) -> Fact | None:
     """Return what a comparison of a real cell with a constant says."""
-    if isinstance(other, Form) and not other.factors and abs(other.constant) < 2**53:
-        other = float(other.constant)
+    other = _as_real(other)
     if not isinstance(other, float):
         return None
     limits = {
@@ -303,10 +307,22 @@ def _cell(array: Symbol, index: Symbol) -> Symbol:
     return array[index.constant]
 
 
+def _as_real(operand: Symbol) -> Symbol:
+    """Return a constant, or an array of some, as reals, rounded as comparisons round them."""
+    if isinstance(operand, list):
+        return [_as_real(each) for each in operand]
+    if isinstance(operand, Form):
+        is_constant = not operand.factors and INT_MIN <= operand.constant <= INT_MAX
+        return float(operand.constant) if is_constant else None
+    return operand if isinstance(operand, float | _Real) else None
+
+
 def _on_some(function: Operation, operands: list[Symbol]) -> Symbol:
     if function is pack:
         return list(operands)
     (operand,) = operands
+    if function is to_real:
+        return _as_real(operand)
     if function is UNARY["-"][1] and isinstance(operand, Form):
         return operand.times(-1)
     if function is UNARY["¬"][1]:

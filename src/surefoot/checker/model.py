@@ -136,34 +136,17 @@ class Joint:
 
 
 @dataclass(frozen=True)
-class Limits:
-    """Bounds of a cell, None where there is none; strict ones are written as if they were not."""
-
-    cell: str
-    lower: Scalar | None
-    upper: Scalar | None
-
-
-@dataclass(frozen=True)
-class Conjunct:
-    """A part of a conjunction. If it compares a cell with a constant, ``limits`` are its bounds."""
-
-    code: Code
-    limits: Limits | None
-
-
-@dataclass(frozen=True)
 class Condition:
     """A conjunction over states, evaluated from left to right; locations come first."""
 
     locations: tuple[tuple[str, int], ...] = ()
-    conjuncts: tuple[Conjunct, ...] = ()
+    conjuncts: tuple[Code, ...] = ()
 
     def holds(self, values: Mapping[str, Scalar]) -> bool:
         """Return whether the valuation satisfies the condition."""
         if any(values[name] != location for name, location in self.locations):
             return False
-        return all(run(conjunct.code, values) for conjunct in self.conjuncts)
+        return all(run(code, values) for code in self.conjuncts)
 
 
 @dataclass(frozen=True)

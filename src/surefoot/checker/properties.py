@@ -8,9 +8,9 @@ from pathlib import Path
 
 from .arithmetic import Scalar
 from .errors import ReadError
-from .expressions import Array, Cells, Scope, Type, compile_expression, constant_value, run
+from .expressions import Array, Cells, Code, Scope, Type, compile_expression, constant_value
 from .files import Json, Piece, field, items, members, optional, read_json, read_piece, text
-from .model import Condition, Conjunct, Element, Limits, StartSet, Variable
+from .model import Condition, Element, StartSet, Variable
 
 Pattern = Mapping[str, tuple[Scalar, ...]]
 _CONDITIONS = ("state-condition", "states-condition")
@@ -121,9 +121,9 @@ def read_start(piece: Piece | None, context: Context, initial: StartSet) -> Star
     return StartSet((pattern,), (condition,))
 
 
-def read_conjuncts(node: Json, scope: Scope, where: str) -> tuple[Conjunct, ...]:
+def read_conjuncts(node: Json, scope: Scope, where: str) -> tuple[Code, ...]:
     """Return the conjuncts of an expression from left to right."""
-    conjuncts: list[Conjunct] = []
+    conjuncts: list[Code] = []
     waiting = [node]
     while waiting:
         part = waiting.pop()
@@ -133,57 +133,8 @@ def read_conjuncts(node: Json, scope: Scope, where: str) -> tuple[Conjunct, ...]
         elif op == "let" and not items(part, "variables"):
             waiting.append(field(part, "expression"))
         else:
-            code = compile_expression(part, scope, where, want="bool")
-            conjuncts.append(Conjunct(code, _limits(part, scope)))
+            conjuncts.append(compile_expression(part, scope, where, want="bool"))
     return tuple(conjuncts)
-
-
-def _limits(node: Json, scope: Scope) -> Limits | None:
-    """Return cell, lower and upper bound if this compares a cell with a constant.
-
-    For variables that are not real only an equality tells bounds: their values can be listed.
-    """
-    op = node.get("op") if isinstance(node, dict) else None
-    if not isinstance(node, dict) or not isinstance(op, str) or op not in _MIRRORED:
-        return None
-    for name, other, here in (("left", "right", op), ("right", "left", _MIRRORED[op])):
-        cell, kind = _cell(node[name], scope)
-        value = None if cell is None else _constant_of(node[other], scope, kind)
-        if cell is None or value is None or (kind != "real" and here != "="):
-            continue
-        lower = value if here in ("=", "≥", ">") else None
-        upper = value if here in ("=", "≤", "<") else None
-        return Limits(cell, lower, upper)
-    return None
-
-
-_MIRRORED = {"=": "=", "<": ">", "≤": "≥", ">": "<", "≥": "≤"}
-
-
-def _cell(node: Json, scope: Scope) -> tuple[str | None, str]:
-    """Return name and type of the variable, or of the cell of an array, that a node is."""
-    is_access = isinstance(node, dict) and node.get("op") == "aa"
-    name = optional(node, "exp") if is_access else node
-    meaning = scope.names.get(name) if isinstance(name, str) else None
-    if not isinstance(meaning, Cells) or isinstance(meaning.type, Array) is not is_access:
-        return None, ""
-    if not isinstance(meaning.type, Array):
-        return meaning.names[0], meaning.type
-    index = _constant_of(field(node, "index"), scope, "int")
-    if index is None or not 0 <= index < len(meaning.names):
-        return None, ""
-    return meaning.names[int(index)], meaning.type.base
-
-
-def _constant_of(node: Json, scope: Scope, kind: str) -> Scalar | None:
-    """Return the value of a literal or a constant that a variable of this kind can have."""
-    if isinstance(node, dict):
-        return None
-    code = compile_expression(node, scope, "start")
-    if code.reads or code.type not in (kind, "int" if kind == "real" else kind):
-        return None
-    value: Scalar = run(code, {})
-    return float(value) + 0.0 if kind == "real" else value
 
 
 def _locations(node: Json, context: Context) -> list[tuple[Element, int]]:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from .arithmetic import Scalar
 from .errors import ModelError
 from .expressions import Code, run
+from .linear import Fact, facts_of
 
 if TYPE_CHECKING:
-    from .model import Limits, Model, StartSet, State, Variable
+    from .model import Model, StartSet, State, Variable
 
 Domain = Sequence["Scalar"]
 
@@ -102,10 +103,9 @@ def _checks(model: Model, starts: StartSet) -> list[list[Code]]:
     order = {variable.name: number for number, variable in enumerate(model.variables)}
     checks: list[list[Code]] = [[] for _ in model.variables]
     for condition in starts.conditions:
-        for conjunct in condition.conjuncts:
-            reads = conjunct.code.reads
-            if reads and all(name in order for name in reads):
-                checks[max(order[name] for name in reads)].append(conjunct.code)
+        for code in condition.conjuncts:
+            if code.reads and all(name in order for name in code.reads):
+                checks[max(order[name] for name in code.reads)].append(code)
     return checks
 
 
@@ -113,13 +113,13 @@ def _domains(
     model: Model, pattern: Mapping[str, tuple[Scalar, ...]], starts: StartSet, counter: _Counter
 ) -> list[Domain]:
     """Return the values to try for each variable, narrowed by conjuncts over it alone."""
-    conjuncts = [each for condition in starts.conditions for each in condition.conjuncts]
-    limits = [each.limits for each in conjuncts if each.limits is not None]
+    conjuncts = [code for condition in starts.conditions for code in condition.conjuncts]
+    facts = _facts_of_one(model, conjuncts)
     domains: list[Domain] = []
     for variable in model.variables:
         name = variable.name
-        domain: Domain = pattern.get(name) or _all_values(variable, limits)
-        alone = [each.code for each in conjuncts if each.code.reads == {name}]
+        domain: Domain = pattern.get(name) or _all_values(variable, facts.get(name, ()))
+        alone = [code for code in conjuncts if code.reads == {name}]
         if len(domain) > 1:
             counter.count(len(domain))
             domain = [v for v in domain if all(_may_hold(code, {name: v}) for code in alone)]
@@ -127,19 +127,34 @@ def _domains(
     return domains
 
 
-def _all_values(variable: Variable, limits: Sequence[Limits]) -> Domain:
+def _facts_of_one(model: Model, conjuncts: Sequence[Code]) -> dict[str, list[Fact]]:
+    """Return what the conjuncts say about single cells, by name: that a cell has one value or, if
+    it is real, that it is between bounds.
+    """
+    facts: dict[str, list[Fact]] = {}
+    for code in conjuncts:
+        for fact in facts_of(code, lambda name: _kind(model, name)):
+            (name, factor), *others = fact.factors
+            if not others and factor == 1 and (_kind(model, name) == "real" or fact.is_equation):
+                facts.setdefault(name, []).append(fact)
+    return facts
+
+
+def _kind(model: Model, name: str) -> str:
+    return "transient" if name in model.transient else model.cells[name].kind
+
+
+def _all_values(variable: Variable, facts: Sequence[Fact]) -> Domain:
     """Return the values between the bounds of the declaration and of the conditions.
 
-    A real has its values listed only if these leave one: whether a strict bound rules it out, the
-    conditions tell.
+    A real has its values listed only if these leave one.
     """
-    own = [each for each in limits if each.cell == variable.name]
-    lower = max([variable.lower, *(each.lower for each in own if each.lower is not None)])
-    upper = min([variable.upper, *(each.upper for each in own if each.upper is not None)])
+    lower = max([variable.lower, *(each.lower for each in facts if each.lower is not None)])
+    upper = min([variable.upper, *(each.upper for each in facts if each.upper is not None)])
     if lower > upper:
         return []
     if lower == upper:
-        return [lower]
+        return [variable.accept(type(variable.lower)(lower))]
     if variable.kind == "bool":
         return [False, True]
     if variable.kind == "int" and upper - lower < sys.maxsize:
