@@ -263,6 +263,20 @@ def test_check_needs_the_same_files(
     assert done.document["distance_recomputed"] is True
 
 
+def test_check_names_the_interface_of_both_policies(
+    surefoot: Surefoot, files: Path, record: dict[str, Any]
+) -> None:
+    """With these inputs, too, the old policy goes up: the record holds, but of another policy."""
+    fool = {**INTERFACE, "inputs": [{"constant": 5.0}]}
+    before = {**record["before"], "interface": fool}
+    (files / "r.json").write_text(json.dumps({**record, "before": before}))
+    done = surefoot("check", "r.json", "--json")
+    assert done.code == 0, done.err
+    assert done.document["before_interface"] == fool
+    assert "interface" not in done.document
+    assert "; before with the interface {" in surefoot("check", "r.json").out
+
+
 def test_check_names_a_damaged_record(
     surefoot: Surefoot, files: Path, record: dict[str, Any]
 ) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from surefoot.cli.checked_policy import interface_member, interface_text
 from surefoot.cli.policy_arguments import PolicyArguments
 from surefoot.errors import InputError
 from surefoot.options import CheckOptions
@@ -31,6 +32,7 @@ class AcceptedRepair:
     file: Path
     task: Task
     record: RepairRecord
+    before: Policy | None
     policy: Policy | None
     not_recomputed: str | None
     distance_not_recomputed: str | None
@@ -56,8 +58,13 @@ class AcceptedRepair:
             "recomputed": self.not_recomputed is None,
             "distance_recomputed": self.distance_not_recomputed is None,
         }
+        proved |= interface_member(self.policy)
+        proved |= {f"before_{name}": each for name, each in self._of_the_old_policy().items()}
         why = self.not_recomputed or self.distance_not_recomputed
         return proved if why is None else {**proved, "not_recomputed": why}
+
+    def _of_the_old_policy(self) -> dict[str, object]:
+        return interface_member(self.before)
 
     def text(self) -> Text:
         """Return what is proved, in words."""
@@ -71,8 +78,12 @@ class AcceptedRepair:
         if self.not_recomputed is not None:
             summary += f"; decisions not recomputed: {self.not_recomputed}"
         gone = "is gone" if proved["faults"] == 1 else "are gone"
+        old = interface_text(self._of_the_old_policy())
         return Text.assemble(
-            ("repair", "bold green"), f": {counted(proved['faults'], 'fault')} {gone} ({summary})"
+            ("repair", "bold green"),
+            f": {counted(proved['faults'], 'fault')} {gone} ({summary})",
+            interface_text(proved),
+            old and f"; before{old.removeprefix(';').replace(';', ',')}",
         )
 
 
@@ -93,7 +104,8 @@ def checked_repair(
         begin = time.perf_counter()
         distance = record.check(task, before, after, max_seconds=options.max_seconds)
     why = why_before or why_after
-    return AcceptedRepair(file, task, record, after, why, distance, time.perf_counter() - begin)
+    seconds = time.perf_counter() - begin
+    return AcceptedRepair(file, task, record, before, after, why, distance, seconds)
 
 
 def repair_in(content: object, file: Path) -> RepairRecord | None:
