@@ -66,7 +66,7 @@ void Pool::check(const Node& node) const {
     if (node.op > Op::guarded) throw std::invalid_argument("no such operator");
 }
 
-Range Pool::range_of(const Node& node) const {
+Range Pool::range_of(const Node& node) {
     const auto variable = [this](std::size_t v) {
         const VariableSpec& spec = layout_->variable(v);
         return spec.type == Type::real ? real_range(spec.real_lower, spec.real_upper)

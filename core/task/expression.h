@@ -108,13 +108,12 @@ public:
 
 private:
     void check(const Node& node) const;
-    Range range_of(const Node& node) const;
+    Range range_of(const Node& node);
 
     const Layout* layout_;
     std::vector<Node> nodes_;
     std::vector<Range> ranges_;
-    mutable std::map<std::pair<std::uint32_t, std::uint32_t>, Range>
-        cell_ranges_;  // by first and length
+    std::map<std::pair<std::uint32_t, std::uint32_t>, Range> cell_ranges_;  // by first and length
 };
 
 }  // namespace surefoot
