@@ -23,6 +23,7 @@ COMPILE = ["g++", "-std=c++20", "-Wall", "-Wextra", "-Werror", "-O1", "-g", "-fs
 ROUNDS = 2
 
 
+@pytest.mark.slow
 @pytest.mark.skipif("LD_PRELOAD" in os.environ, reason="another sanitizer is loaded already")
 def test_threads_that_share_a_policy_never_race(tmp_path: Path) -> None:
     program = tmp_path / "shared_policy"
