@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
 class SurefootError(Exception):
@@ -68,12 +68,12 @@ class Unsupported(SurefootError):
     exit_code = 3
 
 
-@dataclass(frozen=True)
-class Refusal:
+class Refusal(NamedTuple):
     """Why something cannot work on what it was given, as data: programs read the code, people the
     sentence.
 
-    Engines return one instead of raising, so that whoever chooses among engines can ask first.
+    Engines return one instead of raising, so that whoever chooses among engines can ask first. It
+    is no dataclass: they are slow to import, and every command imports this file.
     """
 
     code: str
