@@ -8,9 +8,7 @@ there before as it was. A file left under such a name (``.surefoot-1f2e3d4c.json
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
-import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -47,7 +45,7 @@ def _beside(file: Path) -> Path:
     if not file.name or "\0" in str(file):
         what = "a path cannot contain a NUL character" if file.name else "this is a folder"
         raise InputError("file-not-written", what, file=str(file))
-    return file.with_name(f".surefoot-{secrets.token_hex(4)}{file.suffix}")
+    return file.with_name(f".surefoot-{os.urandom(4).hex()}{file.suffix}")
 
 
 def write_files(
@@ -124,5 +122,7 @@ def not_written(file: str | Path, error: OSError | ValueError) -> InputError:
 
 def sha256_of(path: str | Path) -> str:
     """Return the SHA-256 of the content of a file."""
+    import hashlib  # slow to import, and --help does not need it
+
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
