@@ -17,13 +17,15 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 from surefoot.errors import InputError, listed_hint, printable, quoted, shown
 from surefoot.python_file import as_script, named_in, split_name
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 T = TypeVar("T")
 
@@ -109,6 +111,8 @@ class Registry(Generic[T]):
         """Return the entry points of installed packages by name. Raises InputError (``name-clash``)
         if a name is taken.
         """
+        from importlib.metadata import entry_points  # slow to import, and seldom needed
+
         points: dict[str, EntryPoint] = {}
         for point in entry_points(group=self.group):
             before = points.setdefault(point.name, point)
