@@ -12,6 +12,7 @@ from surefoot.jobs.events import Event, Progress
 from surefoot.jobs.job import Job, Pair, Result
 
 STAGES: dict[str, str] = {
+    "convert": "surefoot.policies.convert.child:convert_job",
     "verify": "surefoot.verify.as_job:verify_job",
 }
 """where the function of each stage stands, as ``MODULE:FUNCTION``"""

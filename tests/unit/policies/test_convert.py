@@ -4,8 +4,11 @@ import io
 import json
 import os
 import pickle
+import subprocess
+import sys
 import time
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,6 +23,8 @@ from tests.support.networks import (
 
 from surefoot import InputError, OutOfBudget, Unsupported, convert, load_policy
 from surefoot.errors import SurefootError
+from surefoot.jobs import Done, Failed
+from surefoot.jobs.events import line_of
 from surefoot.policies import as_policy, safetensors
 from surefoot.policies.convert.states import activation_in_data, policy_of
 from surefoot.policies.safetensors import to_bytes
@@ -575,9 +580,70 @@ def test_what_the_child_writes_is_not_believed(tmp_path, monkeypatch):
     broken.layers[0].weights[0, 0] = np.nan
     for data in (b"nonsense", to_bytes(broken)):
 
-        def leave(path, made, activation, *, data=data, **limits):
-            made.write_bytes(data)
+        def send(path, suffix, activation, *, data=data, **limits):
+            return data
 
-        monkeypatch.setattr(parent, "run_child", leave)
+        monkeypatch.setattr(parent, "bytes_from_child", send)
         assert isinstance(error_of(trusted, file), InputError)
     assert os.listdir(tmp_path) == ["net.pth"]
+
+
+FORGED = """
+import os
+for number in range(3, 20):
+    try:
+        os.write(number, {line!r})
+    except OSError:
+        continue
+os._exit(0)
+"""
+FORGED_LINES = {
+    "no event": (b"nonsense\n", "policy-not-read"),
+    "no policy": (line_of(Done({})), "policy-not-read"),
+    "a bad policy": (line_of(Done({}, {"made.safetensors": b"nonsense"})), "bad-safetensors"),
+    "another's error": (line_of(Failed("certificate", "c\x1b[1m", "m\n")), "c\\x1b[1m"),
+}
+
+
+@pytest.mark.parametrize("case", FORGED_LINES)
+def test_answers_that_a_pickle_forges_are_not_believed(tmp_path, case):
+    pytest.importorskip("joblib")
+    line, code = FORGED_LINES[case]
+    file = tmp_path / "forges.pkl"
+    file.write_bytes(pickle.dumps(Runs(exec, FORGED.format(line=line))))
+    error = error_of(trusted, file)
+    assert (type(error), error.code, error.file) == (InputError, code, str(file))
+    assert os.listdir(tmp_path) == ["forges.pkl"]
+
+
+SLEEPS = """
+import os, sys, time
+with open({pids!r}, "w") as file:
+    file.write(f"{{os.getpid()}}\\n")
+time.sleep(60)
+"""
+CONVERT = "import sys; from surefoot import convert; convert(*sys.argv[1:], trust=True)"
+
+
+def test_the_child_ends_with_whoever_was_killed(tmp_path):
+    pytest.importorskip("joblib")
+    pids, file = tmp_path / "pids", tmp_path / "sleeps.pkl"
+    file.write_bytes(pickle.dumps(Runs(exec, SLEEPS.format(pids=str(pids)))))
+    out = tmp_path / "new.safetensors"
+    caller = subprocess.Popen([sys.executable, "-c", CONVERT, file, out])
+    try:
+        assert within(30, lambda: pids.exists() and pids.read_text().endswith("\n"))
+    finally:
+        caller.kill()
+        caller.wait()
+    child = Path(f"/proc/{pids.read_text().strip()}")
+    assert within(5, lambda: not child.exists() or ") Z " in (child / "stat").read_text())
+    assert within(5, lambda: sorted(os.listdir(tmp_path)) == ["pids", "sleeps.pkl"])
+
+
+def within(seconds, is_so):
+    """Return whether something comes to be so in time."""
+    until = time.monotonic() + seconds
+    while not is_so() and time.monotonic() < until:
+        time.sleep(0.02)
+    return is_so()

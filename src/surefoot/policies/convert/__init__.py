@@ -159,14 +159,15 @@ def _write(loaded: Loaded, out: Path, source: Path) -> None:
 
 
 def _read_pickle(path: Path, out: Path, activation: str | None, limits: dict[str, Any]) -> Loaded:
-    """Return what a child process finds in a pickle. It has a folder of its own to write to."""
-    from surefoot.policies.convert.parent import run_child
+    """Return what an isolated process finds in a pickle."""
+    from surefoot.policies.convert.parent import bytes_from_child
 
     suffix = ".json" if out.suffix.lower() == ".json" else ".safetensors"
     try:
+        content = bytes_from_child(path, suffix, activation, folder=out.parent, **limits)
         with tempfile.TemporaryDirectory(prefix=".surefoot-", dir=out.parent) as scratch:
             made = Path(scratch) / f"policy{suffix}"
-            run_child(path, made, activation, **limits)
+            made.write_bytes(content)
             return _read_again(made, path)
     except OSError as error:
         raise not_written(out, error) from None

@@ -1,46 +1,50 @@
-"""The child process: opens a trusted pickle and writes the policy in it.
+"""The job that opens a pickle that somebody trusts and returns the policy in it.
 
-Everything that unpickles is in this module and is run nowhere else. torch files are first read
-without running anything in them (``weights_only``), and unpickled only if that does not work.
+Everything that unpickles is in this module and is run nowhere but in an isolated process. torch
+files are first read without running anything in them (``weights_only``), and unpickled only if that
+does not work.
 """
 
 from __future__ import annotations
 
 import io
 import json
-import sys
 import zipfile
 from dataclasses import replace
 from pathlib import Path
 
-from surefoot.errors import InputError, OutOfBudget, SurefootError, Unsupported, printable
+from surefoot.errors import InputError, SurefootError, Unsupported, printable
 from surefoot.files import MAX_BYTES
+from surefoot.jobs.job import Result
+from surefoot.jobs.stages import Work
 from surefoot.policies.convert import TREES_HAVE_NONE
-from surefoot.policies.convert.parent import ERROR_FILE
 from surefoot.policies.libraries import library
 from surefoot.policies.loaded import Loaded
-from surefoot.policies.writing import write_policy
+from surefoot.policies.writing import policy_bytes
 
 TORCH_SUFFIXES = (".pt", ".pth", ".bin", ".ckpt")
 READING = "reading this file"
 UNPICKLED = "the file could be read only by running what is in it"
 
 
-def main(arguments: list[str]) -> int:
-    """Convert a file; write an error for the parent if that fails."""
-    source, made, activation, memory_mb = arguments
+def convert_job(work: Work) -> Result:
+    """Return the file that the policy of a pickle is written to.
+
+    Files: the pickle, under a name with its own suffix. Arguments: ``activation``, and ``made``,
+    the name of the new file.
+    """
+    ((name, content),) = work.job.files.items()
+    source, made = work.scratch / name, Path(str(work.job.arguments["made"]))
+    source.write_bytes(content)
+    activation = work.job.arguments["activation"]
     try:
-        _limit(int(memory_mb))
-        loaded = loaded_of(Path(source), activation or None)
-        write_policy(loaded, Path(made))
-    except SurefootError as error:
-        _leave(error, Path(made))
-    except MemoryError:
-        _leave(OutOfBudget("out-of-memory", "ran out of memory"), Path(made))
+        loaded = loaded_of(source, None if activation is None else str(activation))
+        return Result({}, {made.name: policy_bytes(loaded, made.suffix)})
+    except (SurefootError, MemoryError):
+        raise
     except Exception as error:  # whatever unpickling may raise is a property of the file
         message = f"the file cannot be read: {_reason(error)}"
-        _leave(InputError("policy-not-read", message), Path(made))
-    return 0
+        raise InputError("policy-not-read", message) from None
 
 
 def _reason(error: Exception) -> str:
@@ -49,21 +53,6 @@ def _reason(error: Exception) -> str:
         return "it ends too early"
     lines = str(error).strip().splitlines()
     return printable(": ".join([type(error).__name__, *lines[:1]]), 300)
-
-
-def _leave(error: SurefootError, made: Path) -> None:
-    content = {**error.to_dict(), "kind": type(error).__name__}
-    made.with_name(ERROR_FILE).write_text(json.dumps(content))
-
-
-def _limit(memory_mb: int) -> None:
-    try:
-        import resource
-    except ImportError:
-        return
-    limit = memory_mb * 2**20
-    resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 def loaded_of(path: Path, activation: str | None) -> Loaded:
@@ -151,7 +140,3 @@ def _estimator(thing: object, activation: str | None) -> Loaded:
         message = TREES_HAVE_NONE if is_trees else "the model names its activations itself"
         raise InputError("bad-option", message)
     return loaded
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
