@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import tempfile
 import weakref
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from surefoot import checker
 from surefoot.errors import Unsupported, printable
-from surefoot.files import write_pieces
 from surefoot.tasks.compiled_task import CompiledTask
 from surefoot.tasks.front_ends import task_text
 from surefoot.tasks.python_task import PythonTask
@@ -43,11 +40,8 @@ def _load(task: CompiledTask) -> checker.Model:
     if source is not None and files is not None:
         path, options = files(source)
         return checker.load(path, **options)
-    with tempfile.TemporaryDirectory(prefix="surefoot-") as directory:
-        file = Path(directory, "task.jani")
-        # Without costs, which no claim is about.
-        write_pieces(file, task_text(task.description), what="task")
-        return checker.load(file)
+    # Without costs, which no claim is about.
+    return checker.load_text("".join(task_text(task.description)), task.name)
 
 
 class PythonSteps:

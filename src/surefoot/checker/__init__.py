@@ -10,7 +10,7 @@ from .certificates import OutOfTime, Rejected, check_certificate
 from .errors import ModelError, NotSupported, ReadError
 from .model import Model, State, Variable
 from .policy_safety import check_policy_safety
-from .reader import load
+from .reader import load, load_text
 from .runs import check_finding, check_run
 
 __all__ = [
@@ -27,4 +27,5 @@ __all__ = [
     "check_policy_safety",
     "check_run",
     "load",
+    "load_text",
 ]

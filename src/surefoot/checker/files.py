@@ -23,6 +23,11 @@ def read_json(path: Path) -> Json:
         text = path.read_text("utf-8-sig")
     except (OSError, UnicodeError) as error:
         raise ReadError(f"{path}: {error}") from error
+    return parse_json(text, path)
+
+
+def parse_json(text: str, path: Path) -> Json:
+    """Return the value of a JSON text, which is called `path` in messages."""
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, _MAX_NESTING))
     try:

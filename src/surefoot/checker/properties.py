@@ -39,11 +39,11 @@ def find_pieces(
     model_file: Path,
     document: Json,
     *,
-    properties: Path | None,
-    start: Path | None,
-    goal: Path | None,
-    fail: Path | None,
-    name: str | None,
+    properties: Path | None = None,
+    start: Path | None = None,
+    goal: Path | None = None,
+    fail: Path | None = None,
+    name: str | None = None,
 ) -> Pieces:
     """Return the pieces of the chosen property; files given for a piece of their own win."""
     candidates = list(_pa_properties(properties, read_json(properties))) if properties else []

@@ -21,7 +21,7 @@ from .expressions import (
     declared_type,
     run,
 )
-from .files import Json, field, items, members, optional, read_json, shown, text
+from .files import Json, field, items, members, optional, parse_json, read_json, shown, text
 from .model import (
     Assignment,
     Condition,
@@ -34,7 +34,14 @@ from .model import (
     TransientValue,
     Variable,
 )
-from .properties import Context, find_pieces, read_condition, read_conjuncts, read_start
+from .properties import (
+    Context,
+    Pieces,
+    find_pieces,
+    read_condition,
+    read_conjuncts,
+    read_start,
+)
 
 _TYPES = ("lts", "mdp", "dtmc")
 
@@ -67,8 +74,27 @@ def load(
         fail=_path(fail),
         name=property_name,
     )
+    return _model(file, document, pieces, constants or {}, int_range)
+
+
+def load_text(content: str, name: str) -> Model:
+    """Return the model of the text of a JANI file, which has this name in messages. What it refers
+    to in other files is not found. Raises as `load` does.
+    """
+    file = Path(name)
+    document = parse_json(content, file)
+    return _model(file, document, find_pieces(file, document), {}, None)
+
+
+def _model(
+    file: Path,
+    document: Json,
+    pieces: Pieces,
+    constants: Mapping[str, Scalar],
+    int_range: tuple[int, int] | None,
+) -> Model:
     try:
-        reader = _Reader(document, constants or {}, int_range)
+        reader = _Reader(document, constants, int_range)
     except ReadError as error:
         raise ReadError(f"{file}: {error}") from error
     context = Context(reader.property_scope(), reader.cells, reader.elements, reader.initial)

@@ -289,12 +289,13 @@ def test_boxes_are_told_where_no_states_were_counted(monkeypatch: pytest.MonkeyP
 
 
 def test_without_a_directory_no_campaign_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The checker has files of its own that go after each check; there are no others."""
+    """The checker reads the last certificate from a file that goes then; there are no others."""
 
     def refused(*_: Any, **__: Any) -> Any:
         raise AssertionError("a file is written")
 
     monkeypatch.setattr("surefoot.campaign.folder.make_folders", refused)
+    monkeypatch.setattr("tempfile.mkdtemp", refused)
     monkeypatch.setattr("surefoot.policies.writing.write_files", refused)
     monkeypatch.setattr("surefoot.findings.Finding.write", refused)
     result = debugged()
