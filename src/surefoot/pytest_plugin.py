@@ -171,8 +171,9 @@ class _Check:
         if not runs:
             return
         from surefoot.faults import find_faults
+        from surefoot.records.runs import shortest_first
 
-        shortest = sorted(runs, key=lambda run: (run.steps, run.run))
+        shortest = shortest_first(runs)
         task, policy = self.policy.task, self.policy
         result = find_faults(task, policy, shortest, max_seconds=self.left, seed=self.seed)
         if result.faults:
@@ -189,9 +190,10 @@ class _Check:
 
     def _fail_fault(self, result: FaultsResult, where: str) -> NoReturn:
         from surefoot.errors import printable
+        from surefoot.evidence.findings import smallest_first
         from surefoot.text import counted
 
-        first = min(result.faults, key=lambda fault: (fault.steps, fault.step))
+        first = smallest_first(result.faults)[0]
         finding, history = self._smallest(first)
         state, action, outcome, alternatives, run = self._about(first, finding)
         self._fail(
@@ -276,14 +278,15 @@ class _Check:
 
     def _kept(self, finding: Finding) -> list[str]:
         """Write the finding; return where it is, whether it was checked, and what to do with it."""
-        from surefoot.errors import OutOfBudget, Unsupported
+        from surefoot.errors import Unsupported
+        from surefoot.evidence.findings import is_accepted
 
         file = self.folder() / f"{finding.kind}.json"
         finding.write(file)
-        checked = "checked"
         try:
-            finding.check(max_seconds=max(self.left, 1.0))
-        except (OutOfBudget, Unsupported) as error:
+            is_checked = is_accepted(finding, seconds=max(self.left, 1.0))
+            checked = "checked" if is_checked else "unchecked (out-of-seconds)"
+        except Unsupported as error:
             checked = f"unchecked ({error.code})"
         commands = _commands(self.policy, file, None if self.has_starts else self.options)
         again = ["to see it again:", *commands] if commands else []

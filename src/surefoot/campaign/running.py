@@ -13,6 +13,7 @@ from surefoot.campaign.lock import locked
 from surefoot.campaign.reading import Campaign, verification_of
 from surefoot.campaign.store import DirectoryStore, used_seconds
 from surefoot.errors import InputError
+from surefoot.evidence.findings import smallest_first
 from surefoot.faults import check_fault_options
 from surefoot.files import file_bytes, write_files
 from surefoot.fuzz import BIASES
@@ -110,7 +111,7 @@ def _result(ended: Ended, final: Policy, lines: Sequence[Line]) -> DebugResult:
         iterations=ended.iterations,
         before=ended.before,
         after=ended.after,
-        faults=tuple(sorted(ended.faults, key=lambda fault: (fault.steps, fault.step))),
+        faults=tuple(smallest_first(ended.faults)),
         policy=final,
         seconds=used_seconds(lines),
         starts=len(ended.starts.debugging),

@@ -117,13 +117,10 @@ class Checking:
         return self._kept(certificate, checked=checked)
 
     def _is_accepted(self, certificate: Certificate | Finding, spent_seconds: float) -> bool:
-        if self.seconds is None:
-            return False
-        try:
-            certificate.check(max_seconds=max(self.seconds - spent_seconds, 0.0))
-        except OutOfBudget:
-            return False
-        return True
+        from surefoot.evidence.findings import is_accepted
+
+        left = None if self.seconds is None else self.seconds - spent_seconds
+        return left is not None and is_accepted(certificate, seconds=left)
 
     def prepare(self) -> None:
         """Make the directory where all certificates are kept. Raises InputError if it cannot be."""

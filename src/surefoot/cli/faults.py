@@ -174,6 +174,7 @@ def _runs(
 ) -> tuple[FuzzResult | None, list[Run]]:
     """Return the failing runs, the shortest first, and what fuzzing said if it was asked."""
     from surefoot.cli.progress import Progress
+    from surefoot.records.runs import shortest_first
 
     fuzzed: FuzzResult | None = None
     if files:
@@ -189,7 +190,7 @@ def _runs(
             tell = fuzzing_teller(progress, options.runs)
             fuzzed = fuzz(policy.task, policy, options=options, progress=tell)
             runs = list(fuzzed.failing)
-    return fuzzed, sorted(runs, key=lambda run: (run.steps, run.run))
+    return fuzzed, shortest_first(runs)
 
 
 def _result(

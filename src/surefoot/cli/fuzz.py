@@ -220,12 +220,13 @@ def _print_result(policy: Policy, result: FuzzResult) -> None:
 
     from surefoot.cli.fuzz_text import count_lines
     from surefoot.cli.output import console
+    from surefoot.records.runs import shortest_first
 
     out = console()
     task = policy.task
     out.print(Text(f"{printable(task.name)}, policy {printable(policy.name)}", style="bold"))
     if result.failing:
-        _print_run(task, min(result.failing, key=lambda run: (run.steps, run.run)), result)
+        _print_run(task, shortest_first(result.failing)[0], result)
     for line in count_lines(result):
         out.print(line)
     out.print(_cost_text(result))

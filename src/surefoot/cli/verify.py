@@ -19,7 +19,7 @@ from surefoot.cli.arguments import (
     checked_options,
 )
 from surefoot.cli.policy_arguments import PolicyArguments
-from surefoot.errors import CertificateRejected, OutOfBudget
+from surefoot.errors import CertificateRejected
 from surefoot.options import VerifyOptions
 
 if TYPE_CHECKING:
@@ -211,17 +211,14 @@ def _certified(result: VerifyResult, evidence: EvidenceArguments) -> Verified:
     CertificateRejected if it does not.
     """
     from surefoot.cli.checking import OUR_BUG
+    from surefoot.evidence.findings import is_accepted
 
     certificate, seconds = result.certificate, evidence.seconds()
     if certificate is None or certificate.path is None:
         missing = None if certificate is None else certificate.missing
         return Verified(result, checked=False, missing=missing)
-    checked = seconds is not None
     try:
-        if checked:
-            certificate.check(max_seconds=seconds)
-    except OutOfBudget:
-        checked = False
+        checked = seconds is not None and is_accepted(certificate, seconds=seconds)
     except CertificateRejected as error:
         raise CertificateRejected(error.code, error.message, hint=OUR_BUG) from None
     return Verified(result, checked, evidence.certificate)

@@ -1,4 +1,4 @@
-"""From failing runs to findings: the shortest first, make the finding, keep it, check it.
+"""From failing runs to findings: the smallest first, make the finding, keep it, check it.
 
 The command line, the debugging loop and the pytest plug-in all go this way.
 """
@@ -12,7 +12,7 @@ from typing import Protocol
 from surefoot.errors import OutOfBudget, Unsupported
 from surefoot.findings import Finding, finding_of
 from surefoot.policies import Policy
-from surefoot.records import Fault, Run
+from surefoot.records import Fault
 from surefoot.records.lines import FindingPart
 
 Keep = Callable[[Finding], str]
@@ -24,11 +24,6 @@ class Checkable(Protocol):
 
     def check(self, *, max_seconds: float) -> object:
         """Raise CertificateRejected if it is wrong, OutOfBudget if the time is too short."""
-
-
-def shortest_first(runs: Iterable[Run]) -> list[Run]:
-    """Return runs in the order to analyse them: then each fault is found on a shortest run."""
-    return sorted(runs, key=lambda run: (run.steps, run.run))
 
 
 def smallest_first(faults: Iterable[Fault]) -> list[Fault]:

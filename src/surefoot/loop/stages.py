@@ -13,7 +13,6 @@ from surefoot.evidence.findings import (
     Keep,
     checked_findings,
     is_accepted,
-    shortest_first,
     smallest_first,
 )
 from surefoot.faults import FaultFinder
@@ -42,6 +41,7 @@ from surefoot.records.lines import (
     VerdictPart,
     VerifyLine,
 )
+from surefoot.records.runs import shortest_first
 from surefoot.suspects import find_suspects
 from surefoot.tasks.compiled_task import CompiledTask
 from surefoot.tasks.state import State

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -371,3 +371,8 @@ class ValuedEvaluation(EvaluateResult):
         content = super().to_dict()
         del content["run_values"]
         return content if self.run_values is None else {**content, **self.run_values.to_dict()}
+
+
+def shortest_first(runs: Iterable[Run]) -> list[Run]:
+    """Return runs in the order to analyse them: then each fault is found on a shortest run."""
+    return sorted(runs, key=lambda run: (run.steps, run.run))

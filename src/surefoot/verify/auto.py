@@ -14,6 +14,7 @@ from surefoot.fuzz import fuzz
 from surefoot.options import FuzzOptions, VerifyOptions
 from surefoot.policies.models import Trees
 from surefoot.records import EngineReport, Verdict, VerifyResult
+from surefoot.records.runs import shortest_first
 from surefoot.tasks.compiled_task import CompiledTask
 from surefoot.tasks.task import Task, split_states
 from surefoot.text import counted
@@ -219,8 +220,7 @@ class _Portfolio:
             self._report(FUZZ, time.perf_counter() - begin, why=why)
             return None
         self._report(FUZZ, time.perf_counter() - begin, verdict="unsafe", why=None)
-        shortest = sorted(fuzzed.failing, key=lambda run: (run.steps, run.run))
-        some = shortest[: max(self.how.runs, 1)]
+        some = shortest_first(fuzzed.failing)[: max(self.how.runs, 1)]
         runs = [replace(run, run=number, same=()) for number, run in enumerate(some)]
         return VerifyResult(
             *("unsafe", FUZZ, done, False, fuzzed.states, runs[0].steps, fuzzed.seconds),
