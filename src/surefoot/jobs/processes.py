@@ -115,6 +115,7 @@ class _Process:
         command = [sys.executable, "-P", "-c", PROGRAM]
         if not self._is_isolated:
             command[-1:] = [WITH_PATHS, json.dumps(list(map(str, sys.path)))]
+        command.append(str(self._scratch))
         more = {"OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""} if self._is_isolated else {}
         return subprocess.Popen(
             command,

@@ -30,9 +30,14 @@ _ENDING = threading.Lock()
 
 
 def main() -> int:
-    """Run the job of an order, tell what it tells, and return the exit code."""
+    """Run the job of an order, tell what it tells, and return the exit code. The last argument of
+    the program is the folder of the job.
+    """
     orders, answers = _taken_pipes()
-    order = msgspec.json.decode(orders.readline(), type=Order)
+    line = orders.readline()
+    if not line.endswith(b"\n"):  # whoever gives orders was killed before this one was complete
+        _end(sys.argv[-1])
+    order = msgspec.json.decode(line, type=Order)
     threading.Thread(target=_end_with, args=[orders, order.scratch], daemon=True).start()
     if order.data_mb is not None:
         _limit(order.data_mb)

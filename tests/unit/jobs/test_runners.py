@@ -29,6 +29,7 @@ from surefoot.jobs import (
     wait,
 )
 from surefoot.jobs.events import event_of, line_of
+from surefoot.jobs.processes import PROGRAM
 
 RUNNERS = {"here": Here, "processes": Processes, "isolated": lambda: Processes(is_isolated=True)}
 
@@ -256,6 +257,16 @@ def test_processes_and_folders_go_when_the_parent_is_killed(tmp_path):
         parent.send_signal(signal.SIGKILL)
         parent.wait()
     assert gone(pids)
+
+
+@pytest.mark.parametrize("order", [b"", b'{"job": {"stage": "verify"'], ids=["none", "half"])
+def test_a_worker_whose_parent_was_killed_before_the_order_takes_its_folder_along(tmp_path, order):
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    command = [sys.executable, "-c", PROGRAM, str(scratch)]
+    done = subprocess.run(command, input=order, capture_output=True, start_new_session=True)
+    assert (done.returncode != 0, done.stderr) == (True, b"")
+    assert not scratch.exists()
 
 
 def test_signals_of_the_terminal_do_not_reach_workers(tmp_path):
