@@ -125,7 +125,7 @@ def test_a_second_process_is_refused(folder: Path) -> None:
         finally:
             first.send_signal(signal.SIGCONT)
         assert done.code == 2
-        assert f"process {first.pid} is at work" in done.err
+        assert f"process {first.pid} is already working on the campaign" in done.err
         assert "[campaign-busy]" in done.err
         assert (status.code, "running" in status.out) == (0, True)
         first.communicate()
@@ -216,7 +216,7 @@ def test_ctrl_c_says_how_to_go_on(folder: Path) -> None:
     if process.returncode == 0:
         pytest.skip("the campaign was faster than the signal")
     assert process.returncode == 130, errors
-    assert f"the campaign is saved: surefoot resume {name} goes on" in errors
+    assert f"the campaign is saved: surefoot resume {name} continues it" in errors
     assert read_campaign(folder / name).state in ("interrupted", "finished")
     assert run(folder, "resume", name).code == 0
     assert kept(folder / name) == kept(folder / "whole")
