@@ -120,7 +120,10 @@ def imported_names(node, file):
 
 
 def is_type_checking(node):
-    return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+    return isinstance(node, ast.If) and ast.unparse(node.test) in (
+        "TYPE_CHECKING",
+        "typing.TYPE_CHECKING",
+    )
 
 
 @cache
@@ -132,15 +135,18 @@ def imports(file, *, top_only=False):
         if isinstance(node, ast.Import | ast.ImportFrom):
             names += imported_names(node, file)
         is_inner = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
-        if not is_type_checking(node) and not (top_only and is_inner):
+        if is_type_checking(node):
+            open_nodes.extend(node.orelse)
+        elif not (top_only and is_inner):
             open_nodes.extend(ast.iter_child_nodes(node))
     return tuple(names)
 
 
 def own_parts(file, *, top_only=False):
-    """Return the parts of surefoot that a file imports."""
+    """Return the parts of surefoot that a file imports; ``surefoot`` for the whole of it."""
     names = imports(file, top_only=top_only)
-    return {name.split(".")[1] for name in names if name.startswith("surefoot.")}
+    parts = {name.split(".")[1] for name in names if name.startswith("surefoot.")}
+    return parts | {name for name in names if name == "surefoot"}
 
 
 def may_use(part, used, *, is_late):
@@ -224,6 +230,16 @@ def test_the_rules_find_what_is_out_of_place(tmp_path, monkeypatch):
         "domains/core.py": ("from surefoot import _core", "domains uses _core"),
         "files.py": ("def f():\n    from surefoot.tasks import Task", "files uses tasks"),
         "tasks/a.py": ("from surefoot.domains import DOMAINS", "tasks uses domains"),
+        "tasks/c.py": ("from ..cli import x", "tasks uses cli"),
+        "records/a.py": ("import surefoot", "records uses surefoot"),
+        "records/c.py": (
+            "if not TYPE_CHECKING:\n    from surefoot.cli import x",
+            "records uses cli",
+        ),
+        "loop/c.py": (
+            "if TYPE_CHECKING:\n    x = 1\nelse:\n    from surefoot.cli import x",
+            "loop uses cli",
+        ),
         "fuzz.py": ("from surefoot import evaluate", "fuzz uses evaluate"),
         "loop/a.py": ("from surefoot.checker import x", "loop uses checker"),
         "cli/a.py": ("from surefoot.nowhere import x", "cli uses nowhere"),
