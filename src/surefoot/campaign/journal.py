@@ -52,15 +52,15 @@ def read_journal(path: Path, first: str) -> Read:
         try:
             check, line = _read_line(text, number, check)
         except InputError as error:
-            raise InputError(
-                "campaign-damaged",
-                error.message,
-                file=str(path),
-                place=f"{number}{error.place or ''}",
-                hint=HINT,
-            ) from None
+            place = f"{number}{error.place or ''}"
+            raise damaged(path, error.message, place=place) from None
         lines.append(line)
     return Read(tuple(lines), length, check)
+
+
+def damaged(path: Path, message: str, *, place: str | None = None) -> InputError:
+    """Return the error for a journal that says something else than what was written."""
+    return InputError("campaign-damaged", message, file=str(path), place=place, hint=HINT)
 
 
 def _read_line(text: bytes, number: int, before: str) -> tuple[str, Line]:
@@ -68,7 +68,9 @@ def _read_line(text: bytes, number: int, before: str) -> tuple[str, Line]:
     body, end = text[:-_CHECK_LENGTH] + b"}", text[-_CHECK_LENGTH:]
     match = _CHECK.fullmatch(end)
     if match is None or match[1].decode() != _check_of(before, body):
-        raise InputError("campaign-damaged", "the check of this line is wrong: it was changed")
+        what = "it" if number > 1 else "it or campaign.json"
+        message = f"the check of this line is wrong: {what} was changed"
+        raise InputError("campaign-damaged", message)
     try:
         line = line_from(parse_line(body.decode(), hint=HINT))
     except UnicodeDecodeError:

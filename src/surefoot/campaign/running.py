@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from surefoot.campaign.folder import RESULT, check_new, make_folders, write_text
 from surefoot.campaign.given import check_same, read_given, task_of, write_given
+from surefoot.campaign.journal import NAME, damaged
 from surefoot.campaign.lock import locked
 from surefoot.campaign.reading import Campaign, verification_of
 from surefoot.campaign.store import DirectoryStore, used_seconds
@@ -86,8 +87,20 @@ def go_on(directory: Path, task: Task | None = None, watch: Watch | None = None)
         check_same(given)
         check_options(given.options)
         store = DirectoryStore(given, task_of(given, task))
-        ended = _loop(store, watch).run()
-        return _finished(store, ended)
+        with _said_by_the_journal(directory):
+            ended = _loop(store, watch).run()
+            return _finished(store, ended)
+
+
+@contextmanager
+def _said_by_the_journal(directory: Path) -> Iterator[None]:
+    """Have the error for a line that is not what comes next name the journal."""
+    try:
+        yield
+    except InputError as error:
+        if error.code != "campaign-damaged" or error.file is not None:
+            raise
+        raise damaged(directory / NAME, error.message, place=error.place) from None
 
 
 def _loop(store: DirectoryStore, watch: Watch | None) -> Loop:

@@ -14,7 +14,8 @@ from tests.support.walk import always_go, kept, walk, written
 
 import surefoot
 from surefoot.campaign import debug, read_campaign, resume
-from surefoot.campaign.journal import Journal
+from surefoot.campaign.given import read_given
+from surefoot.campaign.journal import Journal, Read
 from surefoot.certificates import check_policy_certificate
 from surefoot.errors import InputError
 from surefoot.findings import read_finding
@@ -277,8 +278,38 @@ def test_changed_options_are_seen(finished: tuple[Path, DebugResult], tmp_path: 
     cut(finished[0], tmp_path / "campaign")
     file = tmp_path / "campaign" / "campaign.json"
     file.write_text(file.read_text().replace('"seed": 1', '"seed": 2'))
-    with pytest.raises(InputError, match="check of this line is wrong"):
+    with pytest.raises(InputError, match=r"it or campaign\.json was changed"):
         resume(tmp_path / "campaign", walk())
+
+
+FORGED = {
+    "a line is gone": (lambda lines: lines.pop(1), "the journal has faults where before is due"),
+    "the best of no round": (lambda lines: of(lines, "end").update(best=9), "best policy is none"),
+    "a file elsewhere": (lambda lines: of(lines, "repair").update(policy="../x"), "'../x' is not"),
+}
+
+
+def of(lines: list[dict[str, Any]], kind: str) -> dict[str, Any]:
+    return next(line for line in lines if line["kind"] == kind)
+
+
+@pytest.mark.parametrize("case", FORGED)
+def test_the_error_for_a_line_that_is_not_due_names_the_journal(
+    finished: tuple[Path, DebugResult], tmp_path: Path, case: str
+) -> None:
+    change, message = FORGED[case]
+    shutil.copytree(finished[0], tmp_path / "campaign")
+    path = tmp_path / "campaign" / "journal.jsonl"
+    lines = [json.loads(text) for text in path.read_text().splitlines()]
+    change(lines)
+    journal = Journal(path, Read((), 0, read_given(tmp_path / "campaign").check))
+    for line in lines:
+        del line["check"]
+        journal.append_plain(line)
+    with pytest.raises(InputError, match=message) as error:
+        resume(tmp_path / "campaign", walk())
+    assert (error.value.code, error.value.file) == ("campaign-damaged", str(path))
+    assert "surefoot resume does their work again" in (error.value.hint or "")
 
 
 def test_folders_that_lead_elsewhere_are_refused(
