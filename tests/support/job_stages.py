@@ -34,6 +34,8 @@ def fails(work):
         raise MemoryError
     if kind == "bug":
         raise ValueError("odd \x1b[1m number")
+    if kind == "exit":
+        sys.exit("ValueError: it exits")
     raise kinds[kind]("some-code", "a message", file="f", place="/p", hint="h")
 
 
@@ -47,6 +49,14 @@ def sleeps(work):
     while time.monotonic() < begin + 600:
         time.sleep(0.02)
         work.emit(Progress("sleeps", {"boxes": 7, "cuts": 2, "steps": 3, "bytes": 0}, 0.5))
+    return Result({})
+
+
+def ticks(work):
+    """Tell something now and then."""
+    for number in range(6):
+        time.sleep(0.3)
+        work.emit(Found("number", {"number": number}))
     return Result({})
 
 

@@ -88,7 +88,7 @@ class _Thread:
             self._add(failed(self._error))
         except JobCancelled as error:
             self._error = error
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             self._error = JobBroken(f"{type(error).__name__}: {error}")
             self._error.__cause__ = error
         finally:

@@ -27,7 +27,7 @@ from surefoot.jobs.job import Job, Limits, Order, Pair, Result
 from surefoot.jobs.runner import POLL_SECONDS, JobBroken, JobCancelled, LimitReached
 
 PROCESS_MB = 150  # of a process that has nothing to do yet
-MAX_EVENTS = 100_000
+MAX_EVENTS = 100_000  # that wait for somebody to ask
 MAX_LINE = 2**20  # bytes of an event that is not the last one
 KEPT_BYTES = 4_000  # of what a process writes to standard error
 JOIN_SECONDS = 2.0  # for pipes that something holds which left the group of its process
@@ -90,6 +90,7 @@ class _Process:
         self._is_isolated = is_isolated
         self._events: list[Event] = []
         self._lock = threading.Lock()
+        self._closing = threading.Lock()
         self._end: Done | Failed | None = None
         self._error: Exception | None = None
         self._said = b""
@@ -138,10 +139,8 @@ class _Process:
     def _read(self) -> None:
         """Take one event after the other. What is none is the end: nobody can tell what follows."""
         assert self._process is not None and self._process.stdout is not None
-        count = 0
         with contextlib.suppress(OSError, ValueError):
             while line := self._process.stdout.readline(self.limits.max_answer_bytes + 1):
-                count += 1
                 try:
                     event = event_of(line)
                 except ValueError:
@@ -151,11 +150,12 @@ class _Process:
                 if len(line) > (self.limits.max_answer_bytes if is_end else MAX_LINE):
                     self._rubbish = "it sent more than it may"
                     break
+                with self._lock:
+                    self._events.append(event)
+                    count = len(self._events)
                 if count > MAX_EVENTS:
                     self._rubbish = "it sent too many events"
                     break
-                with self._lock:
-                    self._events.append(event)
                 if isinstance(event, Done | Failed):
                     self._end = event
                     break
@@ -240,17 +240,21 @@ class _Process:
             self.close()
 
     def close(self) -> None:
-        """End the process and whatever it started, and remove its folder."""
-        if self._is_closed:
-            return
-        self._is_closed = True
-        if self._process is not None:
-            _kill(self._process)
-            for thread in self._threads:
-                thread.join(timeout=JOIN_SECONDS)
-            if not any(thread.is_alive() for thread in self._threads):
-                self._close_pipes()
-        shutil.rmtree(self._scratch, ignore_errors=True)
+        """End the process and whatever it started, and remove its folder.
+
+        Whoever comes while another thread does this waits: all that was answered is read then.
+        """
+        with self._closing:
+            if self._is_closed:
+                return
+            if self._process is not None:
+                _kill(self._process)
+                for thread in self._threads:
+                    thread.join(timeout=JOIN_SECONDS)
+                if not any(thread.is_alive() for thread in self._threads):
+                    self._close_pipes()
+            shutil.rmtree(self._scratch, ignore_errors=True)
+            self._is_closed = True
 
     def _close_pipes(self) -> None:
         assert self._process is not None

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -29,7 +30,7 @@ from surefoot.jobs import (
     wait,
 )
 from surefoot.jobs.events import event_of, line_of
-from surefoot.jobs.processes import PROGRAM
+from surefoot.jobs.processes import PROGRAM, _Process
 
 RUNNERS = {"here": Here, "processes": Processes, "isolated": lambda: Processes(is_isolated=True)}
 
@@ -140,9 +141,10 @@ def test_no_memory_is_a_budget(runner):
 
 
 @pytest.mark.parametrize("runner", RUNNERS)
-def test_bugs_are_reported(runner):
-    with RUNNERS[runner]() as jobs, pytest.raises(JobBroken, match="ValueError: odd"):
-        jobs.submit(job("fails", kind="bug")).result()
+@pytest.mark.parametrize("kind", ["bug", "exit"])
+def test_bugs_are_reported(runner, kind):
+    with RUNNERS[runner]() as jobs, pytest.raises(JobBroken, match=r"ValueError: (odd|it exits)"):
+        jobs.submit(job("fails", kind=kind)).result()
 
 
 def test_unknown_stages_are_named():
@@ -227,6 +229,30 @@ def test_a_killed_worker_is_reported_and_the_others_go_on(tmp_path):
         assert other.result().files
         with pytest.raises(JobBroken, match="exit code 3"):
             jobs.submit(job("dies")).result()
+
+
+def test_threads_that_ask_for_one_result_all_get_it(monkeypatch):
+    real = _Process._read
+
+    def late(self):
+        while self._process.poll() is None:
+            time.sleep(0.02)
+        time.sleep(0.5)
+        real(self)
+
+    monkeypatch.setattr(_Process, "_read", late)
+    with Processes() as jobs, ThreadPoolExecutor(4) as threads:
+        running = jobs.submit(job("echo"))
+        results = [threads.submit(running.result) for _ in range(4)]
+        assert all(each.result().files for each in results)
+
+
+def test_events_that_are_asked_for_are_never_too_many(monkeypatch):
+    monkeypatch.setattr("surefoot.jobs.processes.MAX_EVENTS", 3)
+    with Processes() as jobs:
+        assert wait(jobs.submit(job("ticks"))).content == {}
+        with pytest.raises(JobBroken, match="too many events"):
+            jobs.submit(job("echo")).result()
 
 
 def test_rubbish_in_place_of_answers_is_reported():
