@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ParamSpec, TypeGuard, TypeVar
@@ -22,6 +23,7 @@ from surefoot.tasks.description import (
     Assignment,
     Description,
     Edge,
+    Outcome,
     Variable,
     check_value,
     shown,
@@ -473,7 +475,7 @@ class _Compiler:
                 (
                     [self._number(p, "a probability") for p in outcome.probabilities],
                     [self._assignment(a) for a in outcome.assignments],
-                    outcome.weight,
+                    _weight_of(outcome),
                 )
                 for outcome in edge.outcomes
             ]
@@ -509,6 +511,20 @@ class _Compiler:
         if not -(2**63) <= a.index < 2**63:
             raise InputError("number-too-large", "the index of an assignment does not fit 64 bits")
         return number, length, position, value, lower, upper, a.index
+
+
+def _weight_of(outcome: Outcome) -> float:
+    """Return the weight. Raises InputError unless it is positive: what has the probability 0 is not
+    an outcome.
+    """
+    weight = outcome.weight
+    if isinstance(weight, int | float) and 0 < weight < math.inf:
+        return float(weight)
+    raise InputError(
+        "bad-weight",
+        f"the weight of an outcome is positive and finite, not {shown(weight)}",
+        hint="leave out what cannot happen",
+    )
 
 
 def _check_interval(a: Assignment) -> None:

@@ -80,8 +80,8 @@ class Assignment:
 class Outcome:
     """Something an edge may do: possible where all ``probabilities`` are positive.
 
-    ``weight`` is their constant factor. An outcome's probability is the product of all,
-    divided by the sum over the outcomes of the edge.
+    ``weight`` is their constant factor, which is positive. An outcome's probability is the product
+    of all, divided by the sum over the outcomes of the edge.
     """
 
     assignments: tuple[Assignment, ...] = ()

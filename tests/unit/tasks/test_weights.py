@@ -147,16 +147,67 @@ def coin(weight):
 
 
 def test_an_outcome_stays_possible_however_small_its_weight():
-    task = coin(0.0).compile()
+    task = coin(5e-324).compile()
     [choice] = task.core.expand_weighted(task.packed({"x": 0}))
     assert set(choice.outcomes) == set(task.core.outcomes(task.packed({"x": 0}), 0))
     assert all(weight > 0 for weight in choice.weights)
 
 
-@pytest.mark.parametrize("weight", [-1.0, float("nan"), float("inf")])
-def test_weights_are_finite_and_not_negative(weight):
-    with pytest.raises(InputError, match="weight"):
+@pytest.mark.parametrize("weight", [0.0, 0, -1.0, float("nan"), float("inf"), "1"])
+def test_weights_are_finite_and_positive(weight):
+    """With 0 the core took for possible what JANI, and so the checker, takes for impossible."""
+    with pytest.raises(InputError, match="weight") as error:
         coin(weight).compile()
+    assert error.value.code == "bad-weight"
+
+
+def test_products_of_probabilities_that_underflow_stay_possible(tmp_path):
+    task = load_task(written(two_coins(1e-200), tmp_path / "coins.jani"))
+    task.write_jani(tmp_path / "again.jani")
+    again = load_task(tmp_path / "again.jani")
+    assert again.sha256 == task.sha256
+    state = task.initial_state()
+    assert set(map(str, again.outcomes(state, "toss"))) == set(
+        map(str, task.outcomes(state, "toss"))
+    )
+    assert len(task.outcomes(state, "toss")) == 4
+
+
+def written(model, path):
+    path.write_text(json.dumps(model), encoding="utf-8")
+    return path
+
+
+def two_coins(chance):
+    """Return a model of two coins that are tossed at once."""
+    bounds = {"kind": "bounded", "base": "int", "lower-bound": 0, "upper-bound": 1}
+    names = ("x", "y")
+    return {
+        "jani-version": 1,
+        "name": "coins",
+        "type": "mdp",
+        "actions": [{"name": "toss"}],
+        "variables": [{"name": name, "type": bounds, "initial-value": 0} for name in names],
+        "automata": [two_sided(name, chance) for name in names],
+        "system": {
+            "elements": [{"automaton": f"coin {name}"} for name in names],
+            "syncs": [{"synchronise": ["toss", "toss"], "result": "toss"}],
+        },
+        "properties": [],
+    }
+
+
+def two_sided(name, chance):
+    head = {"location": "here", "probability": {"exp": chance}}
+    head["assignments"] = [{"ref": name, "value": 1}]
+    tail = {"location": "here", "probability": {"exp": 1.0}}
+    edge = {"location": "here", "action": "toss", "destinations": [head, tail]}
+    return {
+        "name": f"coin {name}",
+        "locations": [{"name": "here"}],
+        "initial-locations": ["here"],
+        "edges": [edge],
+    }
 
 
 def test_a_cost_is_a_number():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -26,6 +27,8 @@ from surefoot.tasks.jani.reading import (
 
 MAX_EDGES = 200_000
 MAX_OUTCOMES = 1_000_000
+LEAST_WEIGHT = sys.float_info.min
+"""of an outcome whose factors are all positive: it stays possible where their product underflows"""
 
 
 @dataclass(frozen=True)
@@ -149,4 +152,4 @@ def _outcome(destinations: Sequence[Destination]) -> Outcome:
             assignments.append(Assignment(variable, location, index=last))
     probabilities = (d.probability for d in destinations if d.probability is not None)
     weight = math.prod(each.weight for each in destinations)
-    return Outcome(tuple(assignments), tuple(probabilities), weight)
+    return Outcome(tuple(assignments), tuple(probabilities), max(weight, LEAST_WEIGHT))
