@@ -158,7 +158,7 @@ class _Evaluation:
             max_seconds=self.seconds_left,
             memory_mb=self.options.memory_mb,
         )
-        return run_values(objective, runs.runs)
+        return run_values(objective, runs.runs, self.task)
 
     def _starts(self) -> tuple[list[bytes], bool]:
         """Return packed start states, and whether these are all there are."""

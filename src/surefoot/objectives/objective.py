@@ -68,8 +68,10 @@ class Objective(Protocol):
     def range(self) -> Interval:
         """Where all values are: what is known of a state before anybody looks."""
 
-    def value_of(self, run: Run) -> Interval:
-        """Return what a run is worth; an interval if it was cut before that was known."""
+    def value_of(self, run: Run, task: Task) -> Interval:
+        """Return what a run of the task is worth; an interval if it was cut before that was known,
+        or if the environment had several ways to take a step.
+        """
 
     def needs(self, task: Task) -> Refusal | None:
         """Return what the task lacks to be asked about this; None if it lacks nothing."""
@@ -111,9 +113,9 @@ def bounds_document(best: Bounds) -> dict[str, object]:
     return {"bounds": best.interval.to_json(), **({"plan": plans[0]} if plans else {})}
 
 
-def run_values(objective: Objective, runs: Sequence[Run]) -> RunValues:
-    """Return what runs are worth."""
-    values = [objective.value_of(run) for run in runs]
+def run_values(objective: Objective, runs: Sequence[Run], task: Task) -> RunValues:
+    """Return what runs of the task are worth."""
+    values = [objective.value_of(run, task) for run in runs]
     poorest = max if objective.better is Better.LOWER else min
     return RunValues(
         objective=objective.name,

@@ -31,7 +31,7 @@ class Safety:
     verdicts: tuple[str, ...] = VERDICTS
     bad_verdicts: tuple[str, ...] = ("unsafe",)
 
-    def value_of(self, run: Run) -> Interval:
+    def value_of(self, run: Run, task: Task) -> Interval:
         """Return 1 if the run fails and 0 if it does not; either if it was cut before it ended."""
         if run.is_failing:
             return Interval.exactly(ONE)

@@ -11,9 +11,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from surefoot import _core
 from surefoot.errors import InputError, OutOfBudget, Unsupported
 from surefoot.tasks.source import Source
 from surefoot.tasks.state import State
@@ -45,6 +47,20 @@ _LACKING = {
     Feature.ACTIONS: "Python code defines the task, so its actions are known only once met",
     Feature.THREADS: "Python code defines the task, so only one thread can take its steps",
 }
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What the environment may do when ``action`` is taken: an edge, of which an action may have
+    several.
+
+    It costs ``cost``. The probability of an outcome is its weight, by the sum of the weights.
+    """
+
+    action: str
+    cost: float
+    outcomes: tuple[State, ...]
+    weights: tuple[float, ...]
 
 
 class Task(ABC):
@@ -144,6 +160,24 @@ class Task(ABC):
     @abstractmethod
     def outcomes(self, state: Any, action: str) -> tuple[State, ...]:
         """Return the outcomes of an action, a set; empty if it is not applicable."""
+
+    def choices(self, state: Any) -> tuple[Choice, ...]:
+        """Return what the environment may do, by action; nothing in states that fail or are goals.
+        Where the task does not say, costs are 1, and outcomes equally likely.
+        """
+        try:
+            found = self.core.expand_weighted(self.packed(state))
+        except _core.ModelError as error:
+            raise self.model_error(error) from None
+        return tuple(
+            Choice(
+                self.actions[each.action],
+                each.cost,
+                tuple(map(self.unpack, each.outcomes)),
+                tuple(each.weights),
+            )
+            for each in found
+        )
 
     @abstractmethod
     def is_fail(self, state: Any) -> bool:

@@ -22,7 +22,7 @@ class Goal:
     verdicts: tuple[str, ...] = ("solvable", "unsolvable", "unknown")
     bad_verdicts: tuple[str, ...] = ("unsolvable",)
 
-    def value_of(self, run: Run) -> Interval:
+    def value_of(self, run: Run, task: Task) -> Interval:
         """Return what a run is worth; either value if it was cut."""
         if run.result is RunEnd.CUT:
             return self.range
