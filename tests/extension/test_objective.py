@@ -46,6 +46,37 @@ def test_budgets_leave_it_unknown(surefoot):
     assert [row["bounds"] for row in done.document["states"]] == [[0, 1]]
 
 
+SECOND = """
+from surefoot.objectives import ONE, ZERO, Bounds
+from surefoot.oracles import Algorithm
+from toy_objective import GOAL
+
+LAZY = Algorithm.of_bounds("lazy", GOAL, lambda task, state, options: Bounds(ZERO, ONE))
+WRONG = Algorithm.of_bounds("wrong", GOAL, lambda task, state, options: Bounds(ZERO, ZERO))
+"""
+
+
+def test_its_oracles_are_compared(surefoot, tmp_path):
+    (tmp_path / "work" / "second.py").write_text(SECOND)
+    asked = ("decide", TASK, "--objective", "goal", "--compare")
+    done = surefoot(*asked, "goal_search,second.py:LAZY")
+    assert done.code == 4, done.err
+    head, first, other, agreement, *_ = done.out.splitlines()[2:]
+    assert head.split()[:4] == ["oracle", "solvable", "unsolvable", "unknown"]
+    assert first.split()[:4] == ["goal_search", "1", "0", "0"]
+    assert other.split()[:5] == ["second.py:LAZY", "0", "0", "1", "(unchecked)"]
+    assert agreement.startswith("1 oracle agrees; 1 left states unknown")
+    done = surefoot(*asked, "goal_search,second.py:WRONG")
+    assert done.code == 70
+    assert "goal_search says solvable, 1, and second.py:WRONG says unsolvable, 0, of" in done.err
+
+
+def test_of_many_answers_the_rest_is_counted_in_its_words(surefoot):
+    states = [each for x in range(4) for each in ("--state", f"x={x}")] * 6
+    done = surefoot("decide", TASK, "--objective", "goal", "--oracle", "goal_search", *states)
+    assert "... and 4 more (4 solvable), see --json" in done.out
+
+
 @pytest.mark.parametrize("objective", [OF_PACKAGE[0], OF_FILE[0]])
 def test_policies_are_evaluated(surefoot, tmp_path, objective):
     (tmp_path / "work" / "two.py").write_text("def policy(state):\n    return 'two'\n")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from surefoot.errors import printable
-from surefoot.records import VERDICTS
+from surefoot.records.common import UNKNOWN
 from surefoot.text import counted
 
 if TYPE_CHECKING:
@@ -26,8 +26,11 @@ if TYPE_CHECKING:
 STYLES = {"safe": "bold green", "unsafe": "bold red", "unknown": "bold yellow"}
 SHOWN_ROWS = 20
 SHOWN_FILES = 5
-WIDTHS = {"verdict": 7, "deviations": 10, "expanded": 8, "time": 7, "certificate": 11, "state": 0}
-RIGHT = {"deviations", "expanded", "time"}
+WIDTHS = {
+    **{"verdict": 7, "value": 5, "deviations": 10, "expanded": 8, "time": 7},
+    **{"certificate": 11, "state": 0},
+}
+RIGHT = {"value", "deviations", "expanded", "time"}
 
 
 class AnswerPrinter:
@@ -36,10 +39,13 @@ class AnswerPrinter:
     def __init__(self, job: Deciding, *, deviations: bool) -> None:
         from surefoot.cli.output import console
         from surefoot.cli.state_text import labels_of
+        from surefoot.objectives import shows_bounds
 
         self._out = console()
         self._job = job
-        self._columns = [name for name in WIDTHS if deviations or name != "deviations"]
+        left_out = set() if deviations else {"deviations"}
+        left_out |= set() if shows_bounds(job.objective) else {"value"}
+        self._columns = [name for name in WIDTHS if name not in left_out]
         self._labels = labels_of(job.task)
         self._rows: list[Row] = []
 
@@ -76,7 +82,8 @@ class AnswerPrinter:
 
         answer = row.answer
         return {
-            "verdict": _verdict(row),
+            "verdict": row.answer.text,
+            "value": str(answer.bounds),
             "deviations": answer.deviations.text if answer.deviations else "",
             "expanded": f"{answer.expanded:,}",
             "time": f"{answer.seconds:,.3f} s",
@@ -202,11 +209,6 @@ def _reason(row: Row) -> str | None:
     return row.answer.reason or (None if deviations is None else deviations.reason)
 
 
-def _verdict(row: Row) -> str:
-    answer = row.answer
-    return f"{answer.verdict} ({answer.reason})" if answer.reason else answer.verdict
-
-
 def _certificate_text(row: Row) -> str:
     if row.checked is None:
         return "-"
@@ -219,7 +221,7 @@ def _rest(rows: Sequence[Row]) -> list[Text]:
     if not rows:
         return []
     counts = Counter[str](row.answer.verdict for row in rows)
-    kinds = ", ".join(f"{counts[v]:,} {v}" for v in VERDICTS if counts[v])
+    kinds = ", ".join(f"{counts[v]:,} {v}" for v in rows[0].answer.objective.verdicts if counts[v])
     return [Text(f"... and {len(rows):,} more ({kinds}), see --json")]
 
 
@@ -227,20 +229,21 @@ def _comparison(answers: Answers) -> list[Text]:
     assert answers.comparison is not None
     results = answers.comparison.results
     summaries = [result.summary for result in results]
+    known = _known_verdicts(answers.comparison)
     fastest = min((s["seconds"] for s in summaries), default=0.0)
     cells = [
         [
             result.oracle,
-            *(f"{summary[v]:,}" for v in ("safe", "unsafe")),
+            *(f"{summary[v]:,}" for v in known),
             _unknown(result),
             f"{summary['expanded']:,}",
             f"{summary['seconds']:,.3f} s",
             _ratio(summary["seconds"], fastest),
-            "yes" if summary["safe"] or summary["unsafe"] else "-",
+            "yes" if any(summary[v] for v in known) else "-",
         ]
         for result, summary in zip(results, summaries, strict=True)
     ]
-    header = ["oracle", *VERDICTS, "expanded", "time", "ratio", "agrees"]
+    header = ["oracle", *known, UNKNOWN, "expanded", "time", "ratio", "agrees"]
     return aligned([header, *cells], right=set(header[1:-1]))
 
 
@@ -262,10 +265,15 @@ def _agreement(answers: Answers) -> str:
     return text
 
 
+def _known_verdicts(comparison: Comparison) -> list[str]:
+    return [name for name in comparison.results[0].verdicts if name != UNKNOWN]
+
+
 def _who_agrees(comparison: Comparison) -> str:
     summaries = [result.summary for result in comparison.results]
-    sure = sum(summary["safe"] + summary["unsafe"] > 0 for summary in summaries)
-    unsure = sum(summary["unknown"] > 0 for summary in summaries)
+    known = _known_verdicts(comparison)
+    sure = sum(any(summary[name] > 0 for name in known) for summary in summaries)
+    unsure = sum(summary[UNKNOWN] > 0 for summary in summaries)
     text = f"{counted(sure, 'oracle')} {'agrees' if sure == 1 else 'agree'}"
     return f"{text}; {unsure:,} left states unknown" if unsure else text
 

@@ -21,6 +21,7 @@ from surefoot.objectives.objective import (
     gap,
     handles_only,
     run_values,
+    shows_bounds,
     worst,
 )
 from surefoot.objectives.safety import SAFETY
@@ -55,6 +56,7 @@ __all__ = [
     "handles_only",
     "objective_of",
     "run_values",
+    "shows_bounds",
     "worst",
 ]
 

@@ -113,6 +113,11 @@ def bounds_document(best: Bounds) -> dict[str, object]:
     return {"bounds": best.interval.to_json(), **({"plan": plans[0]} if plans else {})}
 
 
+def shows_bounds(objective: Objective) -> bool:
+    """Return whether the bounds are shown beside the verdict, which does not say all they do."""
+    return "bounds" in objective.document(Bounds(objective.range.lo, objective.range.hi))
+
+
 def run_values(objective: Objective, runs: Sequence[Run], task: Task) -> RunValues:
     """Return what runs of the task are worth."""
     values = [objective.value_of(run, task) for run in runs]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from surefoot.errors import InputError, SurefootError, Unsupported, printable, quoted
-from surefoot.objectives import Objective
+from surefoot.objectives import Interval, Objective, shows_bounds
 from surefoot.options import DecideOptions
 from surefoot.oracles import ORACLES, Oracle, check_options, with_radius
 from surefoot.oracles.engine import ProgressCallback
@@ -20,8 +21,9 @@ Settle = Callable[[str, Answer], None]
 
 @dataclass(frozen=True)
 class Comparison(Result):
-    """What several oracles answered about the same states. Definite verdicts agree: that they do
-    not is raised as an error. ``left_out`` says which oracles do not take the task, and why.
+    """What several oracles answered about the same states. Their bounds do not contradict each
+    other: that they do is raised as an error. ``left_out`` says which oracles do not take the task,
+    and why.
     """
 
     results: tuple[DecideResult, ...]
@@ -74,9 +76,9 @@ def compare(
 
     The budget is the same for each question and oracle. An order is for ipi only. With
     ``skip_unsupported`` oracles that do not take the task are left out. Raises SurefootError
-    (``oracles-disagree``) if one says safe and another unsafe.
+    (``oracles-disagree``) if bounds contradict each other, as one says safe and another unsafe.
     """
-    settled: dict[int, tuple[str, str]] = {}
+    settled: dict[int, _Settled] = {}
     results: list[DecideResult] = []
     left_out: dict[str, str] = {}
     for name in names:
@@ -93,7 +95,8 @@ def compare(
             answer = oracle.decide(state, progress=progress(name, number))
             if number not in settled and settle is not None:
                 settle(name, answer)
-            _agree(settled, number, name, answer)
+            if answer.is_known:
+                settled[number] = _agreed(settled.get(number), name, answer)
             answers.append(answer.without_evidence())  # which would keep the oracle
         results.append(DecideResult(name, tuple(answers)))
     return Comparison(tuple(results), left_out)
@@ -105,15 +108,30 @@ def _options_for(name: str, options: DecideOptions) -> DecideOptions:
     )
 
 
-def _agree(settled: dict[int, tuple[str, str]], number: int, name: str, answer: Answer) -> None:
-    """Note the first definite verdict. Raises SurefootError if this one differs from it."""
-    if not answer.is_known:
-        return
-    other, verdict = settled.setdefault(number, (name, answer.verdict))
-    if verdict != answer.verdict:
-        state = printable(str(answer.state), MAX_STATE_TEXT)
-        raise SurefootError(
-            "oracles-disagree",
-            f"{other} says {verdict} and {name} says {answer.verdict} of state {state}",
-            hint="this is a bug in Surefoot, please report it with the command and its input",
-        )
+class _Settled(NamedTuple):
+    """Who gave the first definite answer, what it was, and where the best value is by all."""
+
+    oracle: str
+    answer: Answer
+    interval: Interval
+
+
+def _agreed(before: _Settled | None, name: str, answer: Answer) -> _Settled:
+    """Return what is known with this answer. Raises SurefootError if it contradicts others."""
+    if before is None:
+        return _Settled(name, answer.without_evidence(), answer.bounds.interval)
+    both = before.interval.meet(answer.bounds.interval)
+    if both is not None:
+        return before._replace(interval=both)
+    state = printable(str(answer.state), MAX_STATE_TEXT)
+    said, says = (_said(each) for each in (before.answer, answer))
+    raise SurefootError(
+        "oracles-disagree",
+        f"{before.oracle} says {said} and {name} says {says} of state {state}",
+        hint="this is a bug in Surefoot, please report it with the command and its input",
+    )
+
+
+def _said(answer: Answer) -> str:
+    has_bounds = shows_bounds(answer.objective)
+    return f"{answer.verdict}, {answer.bounds}," if has_bounds else answer.verdict

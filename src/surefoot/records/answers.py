@@ -88,6 +88,11 @@ class Answer(Result):
         return self.verdict != UNKNOWN
 
     @property
+    def text(self) -> str:
+        """The verdict in words, with the reason for it: ``safe``, ``unknown (seconds)``."""
+        return f"{self.verdict} ({self.reason})" if self.reason else self.verdict
+
+    @property
     def certificate(self) -> Certificate | None:
         """The evidence, made when first asked for; None if there is none, as for an unknown
         verdict.
@@ -117,8 +122,7 @@ class Answer(Result):
         return {**content, **_costs(self)}
 
     def __str__(self) -> str:
-        because = f" ({self.reason})" if self.reason else ""
-        return f"{self.verdict}{because}: {self.state} ({_cost_text(self)})"
+        return f"{self.text}: {self.state} ({_cost_text(self)})"
 
 
 def _costs(result: Answer | Deviations) -> dict[str, object]:

@@ -98,6 +98,11 @@ class Interval:
         least, most = [each.lo for each in values], [each.hi for each in values]
         return cls(_mean(least, min), _mean(most, max))
 
+    def meet(self, other: Interval) -> Interval | None:
+        """Return where the value is if both contain it; None if they contradict each other."""
+        lo, hi = max(self.lo, other.lo), min(self.hi, other.hi)
+        return Interval(lo, hi) if lo <= hi else None
+
     @property
     def is_exact(self) -> bool:
         """Whether the value is known."""

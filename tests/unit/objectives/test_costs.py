@@ -6,9 +6,11 @@ from fractions import Fraction
 import pytest
 
 import surefoot
-from surefoot import Description, InputError, PythonTask
+from surefoot import Description, InputError, PythonTask, SurefootError
 from surefoot.objectives import ZERO, Better, Bounds, Guidance, Interval, Value, bounds_document
+from surefoot.options import DecideOptions
 from surefoot.oracles import ORACLES, Algorithm
+from surefoot.oracles.compare import compare
 from surefoot.records import RunEnd
 from surefoot.tasks.description import Assignment, Outcome
 from surefoot.tasks.task import Choice
@@ -117,6 +119,25 @@ def test_an_oracle_bounds_the_cheapest_cost(oracle, x, cost):
 def test_where_no_plan_is_left_it_is_infinite(oracle):
     answer = surefoot.decide(climb(), {"x": 5}, objective=COST, oracle=oracle)
     assert (answer.verdict, answer.to_dict()["bounds"]) == ("unsolvable", ["inf", "inf"])
+
+
+def test_oracles_that_contradict_each_other_are_told(oracle):
+    task, states = climb(), [climb().state(x=0)]
+    for name, bounds, is_wrong in (
+        ("rough", Bounds(ZERO, Value.of(5)), False),
+        ("wrong", Bounds(Value.of(5), Value.of(6)), True),
+    ):
+        other = Algorithm.of_bounds(name, COST, lambda task, state, options, b=bounds: b)
+        ORACLES.register(other, name=name)
+        asked = {"names": (oracle, name), "objective": COST, "options": DecideOptions()}
+        try:
+            if not is_wrong:
+                assert len(compare(task, states, **asked).results) == 2
+                continue
+            with pytest.raises(SurefootError, match=r"solvable, 4.5, .* solvable, \[5, 6\], of"):
+                compare(task, states, **asked)
+        finally:
+            ORACLES.forget(name)
 
 
 @pytest.mark.parametrize(("action", "cost"), [("walk", 6), ("jump", None)])
