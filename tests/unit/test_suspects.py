@@ -1,8 +1,10 @@
 """Suspects: the last decision of a failing run with a way out after which the policy is safe."""
 
 from surefoot import Description, evaluate, fuzz
+from surefoot.objectives import ONE, ZERO, Interval
 from surefoot.options import FaultOptions
 from surefoot.policies import as_policy
+from surefoot.records import Fault
 from surefoot.suspects import find_suspects
 
 
@@ -69,3 +71,10 @@ def test_every_alternative_makes_the_policy_safe_from_there():
         for action in found.alternatives:
             for outcome in task.outcomes(found.state, action):
                 assert evaluate(task, policy, [outcome]).unsafe == 0
+
+
+def test_what_it_may_cost_is_an_interval_of_exact_values():
+    task = corridor()
+    (found,) = suspects_of(task, as_policy(lambda state: "go", task))
+    assert found.loss == Interval(ZERO, ONE)
+    assert Fault(found.state, found.action, ()).loss == Interval.exactly(ONE)

@@ -14,6 +14,7 @@ from surefoot.records import Fault
 from surefoot.records.faults import SURE_LOSS
 from surefoot.records.files import record_from
 from surefoot.records.lines import FaultLine, FindingPart
+from surefoot.records.values import Interval
 from surefoot.tasks.state import State, loose_state
 from surefoot.tasks.task import Task
 
@@ -34,7 +35,7 @@ def read_known(
     iteration: int,
     findings: Iterable[FindingPart] = (),
     *,
-    loss: tuple[float, float] = SURE_LOSS,
+    loss: Interval = SURE_LOSS,
 ) -> list[Fault]:
     """Return the faults of a file with the findings that there are; or suspects, with their loss.
 
@@ -60,7 +61,7 @@ def _lines(path: Path) -> Iterable[FaultLine]:
             raise
 
 
-def _fault(line: FaultLine, as_state: ToState, iteration: int, loss: tuple[float, float]) -> Fault:
+def _fault(line: FaultLine, as_state: ToState, iteration: int, loss: Interval) -> Fault:
     return Fault(
         state=as_state(line.state),
         action=line.action,

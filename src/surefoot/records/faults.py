@@ -10,6 +10,7 @@ from surefoot.errors import printable
 from surefoot.records.answers import Deviations
 from surefoot.records.common import Result
 from surefoot.records.runs import Run
+from surefoot.records.values import ONE, ZERO, Interval
 from surefoot.text import counted
 
 if TYPE_CHECKING:
@@ -51,9 +52,9 @@ class Lazy(Generic[Evidence]):
         self._made = None
 
 
-SURE_LOSS = (1.0, 1.0)
+SURE_LOSS = Interval.exactly(ONE)
 """of a fault that is proved, for safety: the state is safe, and after the decision it is not"""
-POSSIBLE_LOSS = (0.0, 1.0)
+POSSIBLE_LOSS = Interval(ZERO, ONE)
 """of a suspect: the state is safe, whether it still is after the decision is unknown"""
 
 
@@ -84,7 +85,7 @@ class Fault(Result):
     radius: int | None = None
     has_unknown_alternatives: bool = False
     deviations: Deviations | None = None
-    loss: tuple[float, float] = SURE_LOSS
+    loss: Interval = SURE_LOSS
     num_steps: int | None = None
     """of the run, where that is not there"""
     iteration: int | None = None
@@ -153,7 +154,7 @@ class Fault(Result):
         instead = ", ".join(map(printable, self.alternatives))
         more = " (more may be safe)" if self.has_unknown_alternatives else ""
         number = "" if self.deviations is None else f"; deviations {self.deviations.text}"
-        unsafe = "unsafe" if self.loss[0] > 0 else "on a failing run"
+        unsafe = "unsafe" if self.loss.lo > ZERO else "on a failing run"
         lines = [
             f"fault: {printable(self.action)} in {self.state}",
             f"  may lead to {self.outcome}, which is {unsafe}",
