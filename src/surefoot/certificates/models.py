@@ -8,7 +8,7 @@ from typing import Any
 
 from surefoot import checker
 from surefoot.errors import Unsupported, printable
-from surefoot.tasks.compiled_task import CompiledTask
+from surefoot.tasks.compiled_task import CompiledTask, has_description
 from surefoot.tasks.front_ends import task_text
 from surefoot.tasks.python_task import PythonTask
 from surefoot.tasks.task import Task
@@ -23,7 +23,7 @@ def model_of(task: Task, actions: object) -> checker.Model | PythonSteps:
     model = _MODELS.get(task)
     if model is None:
         try:
-            assert isinstance(task, CompiledTask)
+            assert has_description(task)
             model = _MODELS[task] = _load(task)
         except (checker.ReadError, checker.NotSupported, checker.ModelError) as error:
             raise Unsupported(

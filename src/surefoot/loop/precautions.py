@@ -19,7 +19,7 @@ from surefoot.loop.starts import Starts
 from surefoot.options import DebugOptions
 from surefoot.policies import Policy
 from surefoot.policies.models import Trees
-from surefoot.tasks.compiled_task import CompiledTask
+from surefoot.tasks.compiled_task import has_description
 from surefoot.tasks.task import split_states
 from surefoot.verify.auto import REACHED_PER_START, count_starts
 from surefoot.verify.box import find_bad_states
@@ -40,7 +40,7 @@ def are_possible(policy: Policy, starts: Starts, options: DebugOptions) -> bool:
     if (
         starts.are_all
         or options.verify.method not in PRECAUTION_METHODS
-        or not isinstance(task, CompiledTask)
+        or not has_description(task)
     ):
         return False
     return isinstance(policy.model, Trees) and not task.has_reals
@@ -67,7 +67,7 @@ def _stuck(policy: Policy, stage: Stage) -> tuple[bytes, bool]:
     there is little time left. And whether a run from a start state fails.
     """
     task, options = policy.task, stage.options
-    assert isinstance(task, CompiledTask)
+    assert has_description(task)
     if stage.left_seconds < LEAST_SHARE * options.max_seconds:
         return b"", False
     count = count_starts(task) if options.verify.method == "auto" else None

@@ -43,7 +43,7 @@ from surefoot.records.lines import (
 )
 from surefoot.records.runs import shortest_first
 from surefoot.suspects import find_suspects
-from surefoot.tasks.compiled_task import CompiledTask
+from surefoot.tasks.compiled_task import has_description
 from surefoot.tasks.state import State
 from surefoot.tasks.task import Task
 
@@ -138,7 +138,7 @@ def _fuzzing(policy: Policy, stage: Stage) -> FuzzOptions:
 
 def lookahead_of(task: Task, options: DebugOptions) -> int | None:
     """Return how far fuzzing looks ahead: the option, or what suits the task."""
-    if options.fuzz.lookahead is not None or not isinstance(task, CompiledTask):
+    if options.fuzz.lookahead is not None or not has_description(task):
         return options.fuzz.lookahead
     return REAL_LOOKAHEAD if task.has_reals else None
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from surefoot.errors import InputError, OutOfBudget
 from surefoot.options import DebugOptions
 from surefoot.records.lines import Number, StartsPart
-from surefoot.tasks.compiled_task import CompiledTask
+from surefoot.tasks.compiled_task import CompiledTask, has_description
 from surefoot.tasks.description import Description
 from surefoot.tasks.expressions import make, variable
 from surefoot.tasks.task import Task, split_states
@@ -104,7 +104,7 @@ def starts_within(
     """Return start states whose values are within these bounds, one for each variable: at most so
     many, drawn uniformly. None if there are none, or they are not found in time.
     """
-    if not isinstance(task, CompiledTask):
+    if not has_description(task):
         return ()
     stream = _stream(f"failing starts of seed {seed}")
     listed = task.start_source()
@@ -169,7 +169,7 @@ def _drawn(task: Task, count: int, seed: int, max_seconds: float) -> tuple[bytes
 
 def _all(task: Task, most: int) -> tuple[bytes, ...] | None:
     """Return all start states if there are at most so many; None if that cannot be told."""
-    if not isinstance(task, CompiledTask):
+    if not has_description(task):
         listed = tuple(dict.fromkeys(split_states(task.start_source() or b"", 1)))
         return listed if 0 < len(listed) <= most else None
     if task.has_start_condition and not task.core.has_finite_starts():

@@ -11,7 +11,7 @@ from surefoot.jobs.job import Result
 from surefoot.jobs.stages import Work
 from surefoot.options import VerifyOptions
 from surefoot.policies.handing import options_of, plain, policy_of, scratch_file, task_of
-from surefoot.tasks.compiled_task import CompiledTask
+from surefoot.tasks.task import Feature
 
 CERTIFICATE, PREDICATES = "certificate.jsonl", "predicates.json"
 
@@ -42,7 +42,7 @@ def verify_job(work: Work) -> Result:
         certificate=place if work.job.arguments.get("certificate") else False,
     )
     content = plain(result.to_dict())
-    if isinstance(task, CompiledTask):
+    if Feature.IDENTITY in task.features:
         content["sha256"] = task.sha256
     return Result(content, _files(place))
 

@@ -15,7 +15,7 @@ from surefoot.options import FuzzOptions, VerifyOptions
 from surefoot.policies.models import Trees
 from surefoot.records import EngineReport, Verdict, VerifyResult
 from surefoot.records.runs import shortest_first
-from surefoot.tasks.compiled_task import CompiledTask
+from surefoot.tasks.compiled_task import has_description
 from surefoot.tasks.task import Task, split_states
 from surefoot.text import counted
 from surefoot.verify.children import can_be_written, verify_side_by_side
@@ -187,7 +187,7 @@ class _Portfolio:
         """Return whether all that is reachable may be seen, as far as the start states tell."""
         if self.starts is None:
             task = self.question.task
-            return isinstance(task, CompiledTask) and bool(task.core.has_finite_starts())
+            return has_description(task) and bool(task.core.has_finite_starts())
         states = self.starts * REACHED_PER_START
         needed_bytes = states * (8 * self.question.task.core.words + BYTES_BESIDE)
         has_room = needed_bytes <= self.how.max_bytes and states <= self.how.max_states
@@ -341,7 +341,7 @@ def count_starts(task: Task) -> int | None:
     listed = task.start_source()
     if listed is not None:
         return len(set(split_states(listed, task.core.words)))
-    assert isinstance(task, CompiledTask)
+    assert has_description(task)
     if not task.core.has_finite_starts():
         return None
     counted_starts: int | None = task.core.count_starts(max_seconds=COUNT_SECONDS)

@@ -20,7 +20,7 @@ from surefoot.jobs.processes import Processes
 from surefoot.jobs.runner import POLL_SECONDS, JobBroken, LimitReached, Running
 from surefoot.policies.handing import can_be_handed_over, pair_of, plain_options
 from surefoot.records import EngineReport, VerifyResult
-from surefoot.tasks.compiled_task import CompiledTask
+from surefoot.tasks.compiled_task import has_description
 from surefoot.verify.as_job import CERTIFICATE, PREDICATES
 from surefoot.verify.certificate import PolicyCertificate, write_box_certificate
 from surefoot.verify.question import OUT_OF_MEMORY, Question, out_of
@@ -40,7 +40,7 @@ class Outcome(NamedTuple):
 
 def can_be_written(question: Question) -> bool:
     """Return whether task and policy can be handed to another process."""
-    is_compiled = isinstance(question.task, CompiledTask)
+    is_compiled = has_description(question.task)
     return is_compiled and can_be_handed_over(question.policy) and bool(sys.executable)
 
 
@@ -178,7 +178,7 @@ def _result(question: Question, answer: Result) -> VerifyResult:
     its certificate where it should be.
     """
     content: Mapping[str, object] = answer.content
-    assert isinstance(question.task, CompiledTask)
+    assert has_description(question.task)
     if content["sha256"] != question.task.sha256:
         raise AssertionError("the task was not read as it was written")
     apart = ("run", "others", "certificate", "engines", "failing_starts", "bounds")

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import cast
 
 from surefoot.files import read_json
-from surefoot.tasks.compiled_task import CompiledTask
+from surefoot.tasks.compiled_task import has_description
 from surefoot.tasks.description import Description
 from surefoot.tasks.front_end import CheckerOptions, FrontEnd
 from surefoot.tasks.jani.model import Model
@@ -77,7 +77,7 @@ def _load(file: str, options: JaniOptions) -> Description:
 
 def _settled(task: Task, options: JaniOptions) -> JaniOptions:
     """Return the options with constants of the types that the model gives them."""
-    assert isinstance(task, CompiledTask)
+    assert has_description(task)
     used = {name: task.description.constants[name] for name in options.constants}
     return replace(options, constants=used)
 
