@@ -19,10 +19,11 @@ have any of their outcomes and is never a difference.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import accumulate
-from typing import Protocol
+from typing import Any, Protocol
 
 from .arithmetic import Scalar
 from .evidence import Clock, Evidence, Key, Named, OutOfTime, Rejected, read_evidence, shown
@@ -69,16 +70,16 @@ def check_certificate(
     clock = Clock(max_seconds)
     loud = {name for name in model.actions if name not in model.silent}
     evidence = read_evidence(certificate, variables=model.variables, actions=loud, clock=clock)
-    check = _Check(model, evidence, clock)
-    check.claim()
+    rule = RULES[evidence.claim](model, evidence, clock)
+    rule.claim()
     for number, key in enumerate(evidence.keys):
         clock.tick()
         if number in evidence.entries or evidence.decisions[number] is not None:
             here = Place(model, key, number)
-            check.decision(here, policy)
+            rule.decision(here, policy)
             for remaining, value in evidence.entries.get(number, {}).items():
                 clock.tick()
-                (check.choice if evidence.is_safe else check.rank)(here, remaining, value)
+                rule.entry(here, remaining, value)
 
 
 class Place:
@@ -119,29 +120,22 @@ class Place:
         return self._outcomes[action]
 
 
-class _Check:
-    """The rules. Each method raises Rejected if its rule is broken."""
+class Rule(ABC):
+    """The rule of a claim. Each method raises Rejected if it is broken."""
 
     def __init__(self, model: Steps, evidence: Evidence, clock: Clock) -> None:
         self._model = model
         self._evidence = evidence
         self._clock = clock
         self._number_of = {key: number for number, key in enumerate(evidence.keys)}
-        self._harmless: set[Key] = set()
-        entries = evidence.entries.items()
-        if evidence.is_safe:
-            self._least_remaining = {number: min(entry) for number, entry in entries}
-        else:
-            self._ranks = {number: _good_for(entry) for number, entry in entries}
 
+    @abstractmethod
     def claim(self) -> None:
-        """The claim's own state must be covered, or ranked."""
-        number = self._evidence.state
-        key, remaining = self._evidence.keys[number], self._evidence.budget
-        if self._evidence.is_safe and not self._is_covered(key, remaining):
-            raise Rejected(f"{self._shown(number)} fails or is not covered")
-        if not self._evidence.is_safe and self._rank(key, remaining) == math.inf:
-            raise Rejected(f"{self._shown(number)} has no rank")
+        """The evidence must be about the claim's own state."""
+
+    @abstractmethod
+    def entry(self, here: Place, remaining: int, value: Any) -> None:
+        """What is said of a state must follow from the model and from other entries."""
 
     def decision(self, here: Place, policy: Policy | None) -> None:
         """A listed decision must be possible, and the policy's own."""
@@ -156,39 +150,6 @@ class _Check:
                 where = self._shown(here.number)
                 raise Rejected(f"the policy decides {shown(decision)}, not {listed}, in {where}")
 
-    def choice(self, here: Place, remaining: int, action: str | None) -> None:
-        """A choice must be possible, within the differences, and lead to what is covered."""
-        name = _name(action)
-        if here.is_fail or here.is_goal:
-            raise Rejected(f"{self._shown(here.number)} has a choice but is fail or goal")
-        if not here.outcomes(action):
-            raise Rejected(f"{name} is not applicable in {self._shown(here.number)}")
-        after = self._after(here, remaining, action)
-        if after < 0:
-            raise Rejected(f"{name} in {self._shown(here.number)} is one difference too many")
-        if not all(self._is_covered(outcome, after) for outcome in here.outcomes(action)):
-            where = self._shown(here.number)
-            raise Rejected(f"{name} in {where} has an outcome that fails or is not covered")
-
-    def rank(self, here: Place, remaining: int, rank: int) -> None:
-        """A ranked state must fail, or each choice must have an outcome of smaller rank."""
-        if here.is_fail:
-            return
-        if not here.choices:
-            raise Rejected(f"{self._shown(here.number)} has a rank but is terminal, and not fail")
-        is_decided = self._evidence.decisions[here.number] is not None or here.choices == (None,)
-        if self._evidence.radius is not None and not is_decided:
-            raise Rejected(f"the policy's decision in {self._shown(here.number)} is missing")
-        for action in here.choices:
-            after = self._after(here, remaining, action)
-            if after < 0:
-                continue  # one difference too many: nobody may decide that
-            may_grow = self._evidence.radius == "finite" and self._differs(here, action)
-            limit = math.inf if may_grow else rank
-            if not any(self._rank(outcome, after) < limit for outcome in here.outcomes(action)):
-                where = self._shown(here.number)
-                raise Rejected(f"{_name(action)} in {where} has no outcome of smaller rank")
-
     def _differs(self, here: Place, action: str | None) -> bool:
         """Return whether a choice is not the policy's; where a step is forced both are None."""
         return action != self._evidence.decisions[here.number]
@@ -197,6 +158,42 @@ class _Check:
         """Return the differences that remain after a choice, -1 if it is one too many."""
         is_counted = isinstance(self._evidence.radius, int) and self._differs(here, action)
         return remaining - 1 if is_counted else remaining
+
+    def _shown(self, number: int) -> str:
+        names = (variable.name for variable in self._model.variables)
+        pairs = zip(names, self._evidence.keys[number], strict=True)
+        text = ", ".join(f"{name} = {shown(value)}" for name, value in pairs)
+        return f"state {number} ({text[:200]}{'...' if len(text) > 200 else ''})"
+
+
+class _Choices(Rule):
+    """Of a safe state: choices that never lead to fail nor out of what is covered."""
+
+    def __init__(self, model: Steps, evidence: Evidence, clock: Clock) -> None:
+        super().__init__(model, evidence, clock)
+        self._harmless: set[Key] = set()
+        entries = evidence.entries.items()
+        self._least_remaining = {number: min(entry) for number, entry in entries}
+
+    def claim(self) -> None:
+        """The claim's own state must be covered."""
+        number = self._evidence.state
+        if not self._is_covered(self._evidence.keys[number], self._evidence.budget):
+            raise Rejected(f"{self._shown(number)} fails or is not covered")
+
+    def entry(self, here: Place, remaining: int, value: str | None) -> None:
+        """A choice must be possible, within the differences, and lead to what is covered."""
+        name = _name(value)
+        if here.is_fail or here.is_goal:
+            raise Rejected(f"{self._shown(here.number)} has a choice but is fail or goal")
+        if not here.outcomes(value):
+            raise Rejected(f"{name} is not applicable in {self._shown(here.number)}")
+        after = self._after(here, remaining, value)
+        if after < 0:
+            raise Rejected(f"{name} in {self._shown(here.number)} is one difference too many")
+        if not all(self._is_covered(outcome, after) for outcome in here.outcomes(value)):
+            where = self._shown(here.number)
+            raise Rejected(f"{name} in {where} has an outcome that fails or is not covered")
 
     def _is_covered(self, key: Key, remaining: int) -> bool:
         """Return whether a state has a choice good for so many differences, or needs none."""
@@ -211,16 +208,48 @@ class _Check:
             self._harmless.add(key)
         return True
 
+
+class _Ranks(Rule):
+    """Of an unsafe state: whatever is decided there has an outcome of smaller rank."""
+
+    def __init__(self, model: Steps, evidence: Evidence, clock: Clock) -> None:
+        super().__init__(model, evidence, clock)
+        entries = evidence.entries.items()
+        self._ranks = {number: _good_for(entry) for number, entry in entries}
+
+    def claim(self) -> None:
+        """The claim's own state must be ranked."""
+        number = self._evidence.state
+        if self._rank(self._evidence.keys[number], self._evidence.budget) == math.inf:
+            raise Rejected(f"{self._shown(number)} has no rank")
+
+    def entry(self, here: Place, remaining: int, value: int) -> None:
+        """A ranked state must fail, or each choice must have an outcome of smaller rank."""
+        if here.is_fail:
+            return
+        if not here.choices:
+            raise Rejected(f"{self._shown(here.number)} has a rank but is terminal, and not fail")
+        is_decided = self._evidence.decisions[here.number] is not None or here.choices == (None,)
+        if self._evidence.radius is not None and not is_decided:
+            raise Rejected(f"the policy's decision in {self._shown(here.number)} is missing")
+        for action in here.choices:
+            after = self._after(here, remaining, action)
+            if after < 0:
+                continue  # one difference too many: nobody may decide that
+            may_grow = self._evidence.radius == "finite" and self._differs(here, action)
+            limit = math.inf if may_grow else value
+            if not any(self._rank(outcome, after) < limit for outcome in here.outcomes(action)):
+                where = self._shown(here.number)
+                raise Rejected(f"{_name(action)} in {where} has no outcome of smaller rank")
+
     def _rank(self, key: Key, remaining: int) -> float:
         """Return the least rank that is good for so many differences, infinity if none is."""
         remainings, ranks = self._ranks.get(self._number_of.get(key, -1), ([], [math.inf]))
         return ranks[bisect_left(remainings, remaining)]
 
-    def _shown(self, number: int) -> str:
-        names = (variable.name for variable in self._model.variables)
-        pairs = zip(names, self._evidence.keys[number], strict=True)
-        text = ", ".join(f"{name} = {shown(value)}" for name, value in pairs)
-        return f"state {number} ({text[:200]}{'...' if len(text) > 200 else ''})"
+
+RULES: dict[str, type[Rule]] = {"safe": _Choices, "unsafe": _Ranks}
+"""by claim: one more is a class, and how its evidence is written (``evidence.CLAIMS``)"""
 
 
 def _good_for(ranks: Mapping[int, int]) -> tuple[list[int], list[float]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeGuard
 
@@ -63,14 +63,26 @@ class Clock:
 
 
 @dataclass(frozen=True)
+class Claim:
+    """How evidence for a claim is written: its entries stand in the member ``entries``, and
+    ``read`` returns the value of an entry, given the names of actions. ``may_be_finite`` if the
+    radius "finite" means something.
+    """
+
+    entries: str
+    read: Callable[[object, Sequence[str]], Any]
+    may_be_finite: bool = False
+
+
+@dataclass(frozen=True)
 class Evidence:
     """What a certificate says, in the words of the model. It may still be wrong.
 
-    ``entries`` maps the number of a state and remaining differences (0 without a radius `r`) to the
-    chosen action (None for the forced step) or to the rank.
+    ``claim`` is one of ``CLAIMS``. ``entries`` maps the number of a state and remaining differences
+    (0 without a radius `r`) to the chosen action (None for the forced step) or to the rank.
     """
 
-    is_safe: bool
+    claim: str
     radius: int | str | None
     keys: tuple[Key, ...]
     state: int
@@ -88,7 +100,8 @@ def read_evidence(
 ) -> Evidence:
     """Return what a certificate says about states of these variables and about these actions."""
     members = read_claim(certificate)
-    radius, is_safe = _radius(members), members["claim"] == "safe"
+    radius, name = _radius(members), str(members["claim"])
+    claim = CLAIMS[name]
     used = read_names(members["actions"], "actions", actions)
     keys = _read_states(members, variables, clock)
     decisions: tuple[str | None, ...] = (None,) * len(keys)
@@ -97,16 +110,16 @@ def read_evidence(
         decisions = tuple(_read_action(each, used) for each in given)
     entries: dict[int, dict[int, Any]] = {}
     budget = radius if isinstance(radius, int) else 0
-    for each in read_list(members["choices" if is_safe else "ranks"], "the evidence"):
+    for each in read_list(members[claim.entries], "the evidence"):
         clock.tick()
         number, *remaining, value = read_list(each, "an entry", 3 if isinstance(radius, int) else 2)
         by_remaining = entries.setdefault(read_number(number, len(keys), "a state"), {})
         left = read_number(remaining[0], budget + 1, "remaining") if remaining else 0
         if left in by_remaining:
             raise Rejected(f"state {number} has two entries for the same")
-        by_remaining[left] = _read_action(value, used) if is_safe else _read_rank(value)
+        by_remaining[left] = claim.read(value, used)
     state = read_number(members["state"], len(keys), "the claim's state")
-    return Evidence(is_safe, radius, keys, state, decisions, entries)
+    return Evidence(name, radius, keys, state, decisions, entries)
 
 
 def read_claim(certificate: object) -> Mapping[str, object]:
@@ -116,12 +129,12 @@ def read_claim(certificate: object) -> Mapping[str, object]:
     version, claim, radius = (certificate.get(key) for key in ("certificate", "claim", "radius"))
     if not is_whole(version) or version != _VERSION:
         raise Rejected(f"version {shown(version)} of certificates is not known")
-    if claim not in ("safe", "unsafe"):
-        raise Rejected(f"the claim is {shown(claim)}, not safe or unsafe")
-    if not (radius is None or is_whole(radius) or (radius == "finite" and claim == "unsafe")):
+    if not isinstance(claim, str) or claim not in CLAIMS:
+        raise Rejected(f"the claim is {shown(claim)}, not {' or '.join(CLAIMS)}")
+    is_finite = radius == "finite" and CLAIMS[claim].may_be_finite
+    if not (radius is None or is_whole(radius) or is_finite):
         raise Rejected(f"the radius {shown(radius)} does not apply to the claim {claim}")
-    evidence = ("choices",) if claim == "safe" else ("ranks",)
-    wanted = (*_MEMBERS, *evidence, *(() if radius is None else ("decisions",)))
+    wanted = (*_MEMBERS, CLAIMS[claim].entries, *(() if radius is None else ("decisions",)))
     for name in (*wanted, *certificate):
         if name not in certificate or name not in wanted:
             why = "has no place in this certificate" if name in certificate else "is missing"
@@ -226,10 +239,17 @@ def _read_action(value: object, used: Sequence[str]) -> str | None:
     return None if value is None else used[read_number(value, len(used), "an action")]
 
 
-def _read_rank(value: object) -> int:
+def _read_rank(value: object, used: Sequence[str]) -> int:
     if not is_whole(value):
         raise Rejected(f"a rank is a whole number, not {shown(value)}")
     return value
+
+
+CLAIMS = {
+    "safe": Claim("choices", _read_action),
+    "unsafe": Claim("ranks", _read_rank, may_be_finite=True),
+}
+"""by name; certificates.py has the rule of each"""
 
 
 def read_number(value: object, end: int, what: str) -> int:
