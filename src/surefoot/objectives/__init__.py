@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from surefoot.errors import InputError, Refusal, shown
+from surefoot.errors import InputError, Refusal, quoted, shown
 from surefoot.objectives.objective import (
     Better,
     Comparison,
@@ -79,8 +79,17 @@ OBJECTIVES: Registry[Objective] = Registry(
 
 
 def objective_of(given: str | Objective) -> Objective:
-    """Return an objective by its name, or as it is. Raises InputError if there is none."""
-    return OBJECTIVES[given] if isinstance(given, str) else _component(given, "objective")
+    """Return an objective by its name, or as it is.
+
+    Raises InputError if there is none, or if it has the name of a built-in one that it is not:
+    engines know objectives by name, and would take it for that.
+    """
+    objective = OBJECTIVES[given] if isinstance(given, str) else _component(given, "objective")
+    name = objective.name
+    if name in OBJECTIVES.built_in and objective != OBJECTIVES[name]:
+        message = f"the objective {quoted(name)} has a name that is taken"
+        raise InputError("name-clash", message, hint="give it another name")
+    return objective
 
 
 def handled_objective(

@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 import surefoot
-from surefoot.objectives import ONE, SAFETY, ZERO, Interval, Value, objective_of
+from surefoot.objectives import ONE, SAFETY, ZERO, Better, Interval, Value, objective_of
 from surefoot.oracles import ORACLES
 from surefoot.verify import METHODS
 
@@ -50,6 +50,15 @@ def test_names_and_objects_are_the_same(task):
     by_name, by_object = (surefoot.decide(task, state, objective=o) for o in ("safety", SAFETY))
     assert by_name.bounds.interval == by_object.bounds.interval
     assert surefoot.evaluate(task, "first", objective="safety").values is None
+
+
+def test_no_other_takes_the_name_of_a_built_in_one(task):
+    """Engines would take it for safety, and answer what nobody asked."""
+    other = replace(SAFETY, better=Better.HIGHER)
+    for ask in (*REFUSING.values(), lambda t, o: surefoot.evaluate(t, "first", objective=o)):
+        with pytest.raises(surefoot.InputError, match="has a name that is taken") as error:
+            ask(task, other)
+        assert error.value.code == "name-clash"
 
 
 def test_evaluation_by_what_runs_are_worth(task):
