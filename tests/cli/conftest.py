@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from surefoot.records.documents import check_document
+from tests.support.documents import untold_members
 from tests.support.program import Finished, environment, run_here, run_process
 from tests.support.walk import written
 
@@ -92,7 +93,9 @@ def _check_documents(text: str) -> None:
     """Whatever a test is about: what is printed has the shape that ``surefoot schema`` tells."""
     for line in text.splitlines():
         if line.startswith('{"surefoot": '):
-            check_document(json.loads(line))
+            content = json.loads(line)
+            check_document(content)
+            assert not untold_members(content)
 
 
 @pytest.fixture

@@ -141,6 +141,7 @@ class FuzzSummary(Ends, frozen=True, kw_only=True):
     policy_calls: int
     states: int
     seconds: float
+    stopped: str | UnsetType | None = UNSET
 
 
 class ExploreDocument(Document, frozen=True, kw_only=True):
@@ -219,6 +220,7 @@ class AnswerPart(Open, frozen=True, kw_only=True):
     reason: Text = UNSET
     oracle: Text = UNSET
     certificate: Text = UNSET
+    certificate_missing: Text = UNSET
     deviations: int | float | str | UnsetType | None = UNSET
     deviations_certificates: tuple[str, ...] | UnsetType = UNSET
 
@@ -449,6 +451,7 @@ class StatusDocument(Open, frozen=True, kw_only=True):
     task: dict[str, object]
     policy: dict[str, object]
     options: dict[str, object]
+    seed: int
     seconds: float
     starts: StartsPart | None
     before: EvaluateResult | None
@@ -465,6 +468,7 @@ class ReportDocument(StatusDocument, frozen=True, kw_only=True):
     """``surefoot report --json``."""
 
     files: dict[str, str]
+    peak_memory_mb: float | None
 
 
 class ExportDocument(Document, frozen=True, kw_only=True):
@@ -472,6 +476,8 @@ class ExportDocument(Document, frozen=True, kw_only=True):
 
     faults: int
     decisions: int
+    shield: Text = UNSET
+    python: Text = UNSET
 
 
 class ConvertDocument(Spent, frozen=True, kw_only=True):
@@ -519,7 +525,50 @@ class DistillDocument(Document, frozen=True, kw_only=True):
     trees: dict[str, object]
 
 
-class CheckDocument(Open, frozen=True, kw_only=True):
+class Proved(Open, frozen=True, kw_only=True):
+    """What a certificate, a finding or a record of a repair proves."""
+
+    accepted: Flag = UNSET
+    claim: Text = UNSET
+    kind: Text = UNSET
+    radius: int | str | UnsetType | None = UNSET
+    recomputed: bool | UnsetType | None = UNSET
+    not_recomputed: Text = UNSET
+    state: PlainState | UnsetType = UNSET
+    states: Count = UNSET
+    boxes: Count = UNSET
+    blocked: Count = UNSET
+    entries: Count = UNSET
+    interface: str | dict[str, object] | UnsetType = UNSET
+    unfiltered: Flag = UNSET
+    step: Count = UNSET
+    steps: Count = UNSET
+    known_reachable: Flag = UNSET
+    action: Text = UNSET
+    outcome: PlainState | UnsetType = UNSET
+    alternatives: tuple[str, ...] | UnsetType = UNSET
+    uncertified: tuple[str, ...] | UnsetType = UNSET
+    more_unknown: Flag = UNSET
+    deviations: int | str | UnsetType | None = UNSET
+    repair: Count = UNSET
+    before: Text = UNSET
+    after: Text = UNSET
+    faults: Count = UNSET
+    any_other: Flag = UNSET
+    distance: float | UnsetType = UNSET
+    distance_recomputed: Flag = UNSET
+
+
+class ProvedFile(Proved, frozen=True, kw_only=True):
+    """One of several files: what it proves, or why it was not accepted."""
+
+    file: str
+    task: Text = UNSET
+    certificates: Count = UNSET
+    error: Error | UnsetType = UNSET
+
+
+class CheckDocument(Proved, frozen=True, kw_only=True):
     """``surefoot check --json`` of one file; of several, ``certificates`` lists what each is."""
 
     surefoot: str
@@ -530,13 +579,7 @@ class CheckDocument(Open, frozen=True, kw_only=True):
     peak_memory_mb: float | None
     task: TaskName | UnsetType = UNSET
     policy: PolicyName | UnsetType | None = UNSET
-    accepted: Flag = UNSET
-    claim: Text = UNSET
-    kind: Text = UNSET
-    radius: int | str | UnsetType | None = UNSET
-    recomputed: bool | UnsetType | None = UNSET
-    not_recomputed: Text = UNSET
-    certificates: int | tuple[dict[str, object], ...] | UnsetType = UNSET
+    certificates: int | tuple[ProvedFile, ...] | UnsetType = UNSET
 
 
 class NotePart(Open, frozen=True, kw_only=True):
@@ -547,14 +590,41 @@ class NotePart(Open, frozen=True, kw_only=True):
     place: str | None
 
 
+class VariablePart(Open, frozen=True, kw_only=True):
+    """A variable with its range, and with its initial value and names of values, if asked for."""
+
+    name: str
+    type: str
+    lower: Number | None
+    upper: Number | None
+    initial: object = UNSET
+    labels: tuple[str, ...] | UnsetType | None = UNSET
+
+
+class ActionPart(Open, frozen=True, kw_only=True):
+    """An action, and how many edges it has."""
+
+    name: str
+    silent: bool
+    edges: int | None
+
+
 class DoctorDocument(Spent, frozen=True, kw_only=True):
     """``surefoot doctor --json``; ``policy`` says how it is made, and how faithfully it is run."""
 
     task: TaskName
     policy: dict[str, object] | None
-    variables: tuple[dict[str, object], ...]
+    name: str
+    file: str | None
+    sha256: str | None
+    variables: tuple[VariablePart, ...]
     constants: dict[str, object]
-    actions: tuple[dict[str, object], ...]
+    actions: tuple[ActionPart, ...]
+    edges: int | None
+    outcomes: int | None
+    bits: int | None
+    words: int | None
+    residuals: int | None
     start: str
     goal: str | None
     fail: str | None
@@ -570,17 +640,28 @@ class DomainsDocument(Spent, frozen=True, kw_only=True):
     domain: dict[str, object] | UnsetType = UNSET
     task: dict[str, object] | UnsetType = UNSET
     parameters: dict[str, object] | UnsetType = UNSET
+    variables: tuple[VariablePart, ...] | UnsetType = UNSET
+    actions: tuple[str, ...] | UnsetType = UNSET
+    edges: Count = UNSET
+    start: PlainState | UnsetType | None = UNSET
+    picture: dict[str, str] | UnsetType | None = UNSET
 
 
 class ShowDocument(Open, frozen=True, kw_only=True):
     """``surefoot show --json`` of a finding, or of the faults of a campaign."""
 
+    surefoot: str
     command: str
     task: dict[str, object]
     policy: dict[str, object]
+    finding: Count = UNSET
     kind: Text = UNSET
-    run: RunPart | UnsetType = UNSET
+    run: ShownRun | UnsetType = UNSET
+    fault: dict[str, object] | UnsetType = UNSET
+    bug: dict[str, object] | UnsetType = UNSET
     directory: Text = UNSET
+    state: Text = UNSET
+    outcome: Outcome | UnsetType | None = UNSET
     faults: tuple[ShownFault, ...] | UnsetType = UNSET
 
 
