@@ -525,7 +525,18 @@ class DistillDocument(Document, frozen=True, kw_only=True):
     trees: dict[str, object]
 
 
-class Proved(Open, frozen=True, kw_only=True):
+class ProvedStep(Open, frozen=True, kw_only=True):
+    """The state that something is proved about; of a fault also what is done there."""
+
+    state: PlainState | UnsetType = UNSET
+    action: Text = UNSET
+    outcome: PlainState | UnsetType = UNSET
+    step: Count = UNSET
+    steps: Count = UNSET
+    known_reachable: Flag = UNSET
+
+
+class Proved(ProvedStep, frozen=True, kw_only=True):
     """What a certificate, a finding or a record of a repair proves."""
 
     accepted: Flag = UNSET
@@ -534,18 +545,12 @@ class Proved(Open, frozen=True, kw_only=True):
     radius: int | str | UnsetType | None = UNSET
     recomputed: bool | UnsetType | None = UNSET
     not_recomputed: Text = UNSET
-    state: PlainState | UnsetType = UNSET
     states: Count = UNSET
     boxes: Count = UNSET
     blocked: Count = UNSET
     entries: Count = UNSET
     interface: str | dict[str, object] | UnsetType = UNSET
     unfiltered: Flag = UNSET
-    step: Count = UNSET
-    steps: Count = UNSET
-    known_reachable: Flag = UNSET
-    action: Text = UNSET
-    outcome: PlainState | UnsetType = UNSET
     alternatives: tuple[str, ...] | UnsetType = UNSET
     uncertified: tuple[str, ...] | UnsetType = UNSET
     more_unknown: Flag = UNSET

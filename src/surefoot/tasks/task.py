@@ -50,7 +50,7 @@ _LACKING = {
 
 
 @dataclass(frozen=True)
-class Choice:
+class WeightedChoice:
     """What the environment may do when ``action`` is taken: an edge, of which an action may have
     several.
 
@@ -161,7 +161,7 @@ class Task(ABC):
     def outcomes(self, state: Any, action: str) -> tuple[State, ...]:
         """Return the outcomes of an action, a set; empty if it is not applicable."""
 
-    def choices(self, state: Any) -> tuple[Choice, ...]:
+    def choices(self, state: Any) -> tuple[WeightedChoice, ...]:
         """Return what the environment may do, by action; nothing in states that fail or are goals.
         Where the task does not say, costs are 1, and outcomes equally likely.
         """
@@ -170,7 +170,7 @@ class Task(ABC):
         except _core.ModelError as error:
             raise self.model_error(error) from None
         return tuple(
-            Choice(
+            WeightedChoice(
                 self.actions[each.action],
                 each.cost,
                 tuple(map(self.unpack, each.outcomes)),

@@ -13,7 +13,7 @@ from surefoot.oracles import ORACLES, Algorithm
 from surefoot.oracles.compare import compare
 from surefoot.records import RunEnd
 from surefoot.tasks.description import Assignment, Outcome
-from surefoot.tasks.task import Choice
+from surefoot.tasks.task import WeightedChoice
 
 INFINITE = Value.of("inf")
 NOT_NEGATIVE = Interval(ZERO, INFINITE)
@@ -159,8 +159,8 @@ def test_choices_say_costs_and_weights():
     task = climb()
     state = task.state
     assert task.choices({"x": 2}) == (
-        Choice("walk", 1.5, (state(x=3),), (1.0,)),
-        Choice("jump", 2.25, (state(x=4), state(x=3)), (3.0, 1.0)),
+        WeightedChoice("walk", 1.5, (state(x=3),), (1.0,)),
+        WeightedChoice("jump", 2.25, (state(x=4), state(x=3)), (3.0, 1.0)),
     )
     assert task.choices({"x": 4}) == task.choices({"x": 5}) == ()
 
