@@ -76,6 +76,12 @@ class Value:
 ZERO, ONE = Value(Fraction(0)), Value(Fraction(1))
 
 
+def _check_order(lo: Value, hi: Value) -> None:
+    """Raise ValueError if no value is in between; every answer of an oracle comes by here."""
+    if lo is not hi and lo > hi:
+        raise ValueError(f"no value is at least {lo} and at most {hi}")
+
+
 @dataclass(frozen=True)
 class Interval:
     """``lo <= value <= hi``, certainly."""
@@ -84,8 +90,7 @@ class Interval:
     hi: Value
 
     def __post_init__(self) -> None:
-        if self.lo > self.hi:
-            raise ValueError(f"no value is at least {self.lo} and at most {self.hi}")
+        _check_order(self.lo, self.hi)
 
     @classmethod
     def exactly(cls, value: Value) -> Interval:
@@ -183,7 +188,7 @@ class Bounds:
     hi_evidence: Evidence | None = None
 
     def __post_init__(self) -> None:
-        Interval(self.lo, self.hi)
+        _check_order(self.lo, self.hi)
 
     @property
     def interval(self) -> Interval:
