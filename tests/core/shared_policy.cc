@@ -14,11 +14,13 @@
 #include "oracle/task_oracle.h"
 #include "policy/corrected.h"
 #include "policy/network.h"
+#include "policy/rules.h"
 #include "policy/scored_policy.h"
 #include "policy/shielded_policy.h"
 #include "policy/trees.h"
 #include "search/policy_search.h"
 #include "search/simulate.h"
+#include "task/compiled_task.h"
 #include "verify/explicit.h"
 
 namespace surefoot::tests {
@@ -50,6 +52,51 @@ ExplicitTask random_task(Random& random) {
     }
     return {std::move(table), {1, 2, 3, 4, 5}, {6, 7, 8}};
 }
+
+// A task of one number below kStates: from where an action is applicable it goes to
+// (factor * number + shift) % kStates, by one of two shifts.
+class Builder {
+public:
+    explicit Builder(Random& random) : random_(random) {
+        spec_.variables = {{Type::integer, 0, kStates - 1}};
+        spec_.num_actions = spec_.first_silent = kActions;
+        number_ = node(Op::variable, Type::integer, 0);
+    }
+
+    std::unique_ptr<CompiledTask> task() {
+        for (std::uint32_t action = 0; action < kActions; ++action)
+            spec_.edges.push_back({action, below(drawn(random_, kStates)), {outcome(), outcome()}});
+        spec_.fail = below(5);
+        return std::make_unique<CompiledTask>(spec_);
+    }
+
+private:
+    NodeId node(Op op, Type type, NodeId a = kNoNode, NodeId b = kNoNode, std::int64_t bits = 0) {
+        spec_.nodes.push_back({op, type, a, b, kNoNode, bits});
+        return static_cast<NodeId>(spec_.nodes.size() - 1);
+    }
+    NodeId constant(std::int64_t value) {
+        return node(Op::constant, Type::integer, kNoNode, kNoNode, value);
+    }
+    NodeId whole(Op op, NodeId a, std::int64_t value) {
+        return node(op, Type::integer, a, constant(value));
+    }
+    NodeId below(std::int64_t bound) {
+        const NodeId rest = whole(Op::modulo, whole(Op::multiply, number_, 7), kStates);
+        return node(Op::less, Type::boolean, rest, constant(bound));
+    }
+    OutcomeSpec outcome() {
+        const NodeId product = whole(Op::multiply, number_, 1 + drawn(random_, 9));
+        const NodeId sum = whole(Op::add, product, drawn(random_, kStates));
+        OutcomeSpec made;
+        made.assignments.push_back({0, 0, kNoNode, whole(Op::modulo, sum, kStates)});
+        return made;
+    }
+
+    Random& random_;
+    TaskSpec spec_;
+    NodeId number_;
+};
 
 double weight(Random& random) { return static_cast<double>(drawn(random, 2001)) / 1000.0 - 1; }
 
@@ -88,13 +135,25 @@ std::shared_ptr<const Scorer> random_trees(Random& random) {
     return std::make_shared<Trees>(spec);
 }
 
+std::shared_ptr<const Scorer> random_rules(Random& random) {
+    RulesSpec spec;
+    spec.num_inputs = 1;
+    spec.base.assign(kActions, 0);
+    for (std::uint32_t atom = 0; atom < kStates; ++atom) {
+        spec.atoms.push_back({0, (atom - kStates / 2.0) / (kStates / 2.0)});
+        spec.rules.push_back({true, {{atom, drawn(random, 2) == 0}}});
+        spec.weights.push_back({atom, drawn(random, kActions), weight(random)});
+    }
+    return std::make_shared<Rules>(spec);
+}
+
 // Every engine, asked about one task and one policy by one thread.
 class Examiner {
 public:
-    Examiner(const ExplicitTask& task, const Policy& policy) : task_(task), policy_(policy) {
+    Examiner(const Task& task, const Policy& policy) : task_(task), policy_(policy) {
         for (std::uint32_t state = 0; state < kStates; state += 7) {
             states_.push_back(state);
-            states_.push_back(0);
+            states_.resize(states_.size() + task.words() - 1);
         }
     }
 
@@ -194,13 +253,13 @@ private:
         }
     }
 
-    const ExplicitTask& task_;
+    const Task& task_;
     const Policy& policy_;
     std::vector<Word> states_;
     Digest digest_;
 };
 
-std::uint64_t wrong_threads(const ExplicitTask& task, const Policy& policy) {
+std::uint64_t wrong_threads(const Task& task, const Policy& policy) {
     const Digest alone = Examiner(task, policy).answers();
     std::vector<Digest> answers(kThreads);
     std::vector<std::thread> threads;
@@ -217,18 +276,23 @@ int test(std::uint64_t rounds) {
     const std::vector<InputSpec> inputs{{0, 0, kStates / 2.0, kStates / 2.0}};
     for (std::uint64_t round = 0; round < rounds; ++round) {
         Random random(round, 0);
-        const ExplicitTask task = random_task(random);
+        const ExplicitTask explicit_task = random_task(random);
+        const auto compiled_task = Builder(random).task();
         const auto network = random_network(random);
         const auto trees = random_trees(random);
-        for (const auto& scorer :
-             {network, trees,
-              std::shared_ptr<const Scorer>(std::make_shared<Corrected>(network, trees))}) {
-            const ScoredPolicy policy(layout, kActions, scorer, inputs,
-                                      {ActionId{0}, ActionId{1}, ActionId{2}}, false);
-            mistakes += wrong_threads(task, policy);
-            mistakes += wrong_threads(task, ShieldedPolicy(policy, Decisions({}, 2, {})));
+        const std::vector<std::shared_ptr<const Scorer>> scorers{
+            network, trees, std::make_shared<Corrected>(network, trees), random_rules(random)};
+        for (const Task* task : {static_cast<const Task*>(&explicit_task),
+                                 static_cast<const Task*>(compiled_task.get())}) {
+            for (const auto& scorer : scorers) {
+                const ScoredPolicy policy(layout, kActions, scorer, inputs,
+                                          {ActionId{0}, ActionId{1}, ActionId{2}}, false);
+                mistakes += wrong_threads(*task, policy);
+                mistakes +=
+                    wrong_threads(*task, ShieldedPolicy(policy, Decisions({}, task->words(), {})));
+            }
+            mistakes += wrong_threads(*task, RandomPolicy(round));
         }
-        mistakes += wrong_threads(task, RandomPolicy(round));
     }
     std::printf("{\"rounds\": %llu, \"mistakes\": %llu}\n", static_cast<unsigned long long>(rounds),
                 static_cast<unsigned long long>(mistakes));
