@@ -12,6 +12,19 @@ from types import ModuleType
 
 from surefoot.errors import InputError, nearest_hint, quoted, shown
 
+_OUTSIDE: set[Path] = set()
+
+
+def note_outside(place: str | Path) -> None:
+    """Remember a file, or a folder of files, with code that does not come with Surefoot."""
+    _OUTSIDE.add(Path(place).resolve())
+
+
+def is_outside(file: str) -> bool:
+    """Return whether a file is one that was noted, or is in a folder that was."""
+    path = Path(file).resolve()
+    return not _OUTSIDE.isdisjoint((path, *path.parents))
+
 
 def split_name(text: str, *, what: str) -> tuple[Path, str] | None:
     """Return file and name of ``FILE.py:NAME``; None if the text is of another form.
@@ -32,6 +45,7 @@ def named_in(file: Path, name: str) -> object:
     """Run the file and return what it calls ``name``. Raises InputError if there is none."""
     if not os.path.isfile(file):
         raise InputError("file-not-found", f"there is no file {quoted(str(file))}")
+    note_outside(file)
     with as_script(file):
         module = _module_of(file)
     named = getattr(module, name, None)

@@ -14,6 +14,7 @@ A component from outside never takes the place of another: a name that is taken 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from importlib import import_module
@@ -22,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 from surefoot.errors import InputError, listed_hint, printable, quoted, shown
-from surefoot.python_file import as_script, named_in, split_name
+from surefoot.python_file import as_script, named_in, note_outside, split_name
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -197,6 +198,7 @@ class Registry(Generic[T]):
                 f"{printable(f'{type(error).__name__}: {error}')}",
                 hint="correct, update or uninstall that package",
             ) from error
+        _note_package(point)
         return self._component(value, point.name)
 
     def __repr__(self) -> str:
@@ -222,6 +224,14 @@ def of_class(kind: str, cls: type[T]) -> Callable[[object, str], T]:
 def runs_code(name: object) -> bool:
     """Return whether asking for a component of that name runs a file: ``FILE.py:NAME``."""
     return isinstance(name, str) and name.rpartition(":")[0].endswith(".py")
+
+
+def _note_package(point: EntryPoint) -> None:
+    """Remember where the code of a package is: what it raises is not Surefoot's mistake."""
+    module = sys.modules[point.module.partition(".")[0]]
+    for place in getattr(module, "__path__", [getattr(module, "__file__", None)]):
+        if place is not None:
+            note_outside(place)
 
 
 def _origin(point: EntryPoint) -> str:

@@ -77,7 +77,8 @@ def domains(
     limits = {"max_seconds": max_seconds, "memory_mb": memory_mb}
     given = {"name": name, "out": out and str(out), **limits}
     if name is None:
-        content = _list_content()
+        with redirect_stdout(sys.stderr):
+            content = _list_content()
     else:
         with redirect_stdout(sys.stderr), Progress("making the task"):
             needs_picture = out is not None and out.suffix.lower() == SVG

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 import traceback
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TextIO
 
 from surefoot.errors import InputError, OutOfBudget, SurefootError, printable
+from surefoot.python_file import is_outside
 
 INTERNAL_ERROR = 70
 INTERRUPTED = 130
@@ -72,7 +71,7 @@ def _tell_exit(arguments: Sequence[str], error: SystemExit) -> int:
     if isinstance(error.__context__, BrokenPipeError):
         _silence(sys.stdout)
         return BROKEN_PIPE
-    in_users_code = _users_code(arguments, error)
+    in_users_code = _users_code(error)
     if in_users_code is None:
         raise error
     return _tell(arguments, f"error: {in_users_code}", in_users_code, in_users_code.exit_code)
@@ -100,7 +99,7 @@ def _translated(arguments: Sequence[str], error: Exception) -> SurefootError | N
         return InputError("bad-option", message, hint=hint)
     if isinstance(error, MemoryError):
         return OutOfBudget("out-of-memory", "ran out of memory", hint="give less with --memory-mb")
-    in_users_code = _users_code(arguments, error)
+    in_users_code = _users_code(error)
     if in_users_code is not None:
         return in_users_code
     if isinstance(error, OSError) and error.strerror:
@@ -109,16 +108,15 @@ def _translated(arguments: Sequence[str], error: Exception) -> SurefootError | N
     return None
 
 
-def _users_code(arguments: Sequence[str], error: BaseException) -> InputError | None:
-    """Return an error that a FILE.py:NAME raised, with its line; None if it is another."""
-    names = [name for each in arguments for name in re.findall(r"(?:^|:)([^:]+\.py)(?=:)", each)]
-    names += [each.rpartition(":")[0] for each in arguments if ".py:" in each]
-    files = {Path(name).resolve() for name in names}
+def _users_code(error: BaseException) -> InputError | None:
+    """Return an error that code from outside raised, a FILE.py:NAME or a package, with its line;
+    None if it is another.
+    """
     lines = [(f.filename, f.lineno) for f in traceback.extract_tb(error.__traceback__)]
     if isinstance(error, SyntaxError):
         lines.append((error.filename or "", error.lineno))
     for file, line in reversed(lines):
-        if Path(file).resolve() in files:
+        if is_outside(file):
             message = printable(f"{type(error).__name__}: {error}", limit=500)
             return InputError("python-error", message, file=file, place=str(line))
     return None

@@ -117,8 +117,8 @@ def verify(
     from surefoot.cli.verify_text import print_verified
 
     policy.check_given()
-    options = _checked_options(options, evidence)
     with redirect_stdout(sys.stderr), Progress("reading the task"):
+        options = _checked_options(options, evidence)
         loaded = task_arguments.load(task)
         loaded_policy = policy.load(loaded, seed=options.seed)
         evidence.checking().prepare()

@@ -12,9 +12,10 @@ import functools
 from urllib.parse import parse_qsl, urlencode
 
 from surefoot.domains.family import Family
-from surefoot.errors import InputError, quoted
+from surefoot.errors import InputError, quoted, shown
 from surefoot.registry import Registry, of_class
 from surefoot.tasks.compiled_task import CompiledTask
+from surefoot.tasks.description import Description
 from surefoot.tasks.source import Source
 
 DOMAINS: Registry[Family] = Registry(
@@ -51,7 +52,14 @@ def domain(name: str, **parameters: object) -> CompiledTask:
     """
     family = domain_family(name)
     every = family.parameters(parameters)
-    task = family.make(**every).compile()
+    description = family.make(**every)
+    if not isinstance(description, Description):
+        raise InputError(
+            "plugin-error",
+            f"the domain {quoted(name)} made {shown(description)}",
+            hint="it must make a Description",
+        )
+    task = description.compile()
     query = urlencode(parameters)
     task.source = Source(text=f"{PREFIX}{name}?{query}" if query else f"{PREFIX}{name}")
     task.draw = functools.partial(family.draw, **every)

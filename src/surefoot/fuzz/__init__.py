@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any, Unpack
 
 from surefoot import _core
-from surefoot.errors import InputError, Refusal, quoted
+from surefoot.errors import InputError, Refusal, quoted, shown
 from surefoot.fuzz.bias import BIASES, Bias, check_bias
 from surefoot.objectives import SAFETY, Objective, handled_objective, handles_only
 from surefoot.options import FuzzOptions, chosen
@@ -20,6 +20,7 @@ from surefoot.policies.decisions import core_errors
 from surefoot.records import Change, FuzzResult, Made, Run, RunEnd
 from surefoot.tasks import require_task
 from surefoot.tasks.compiled_task import has_description
+from surefoot.tasks.expressions import Expr
 from surefoot.tasks.state import PackedStates, listed
 from surefoot.tasks.task import Feature, Task
 
@@ -104,7 +105,14 @@ def _guidance(bias: Bias, task: Task) -> _core.Guidance | None:
         return None
     if not has_description(task):
         raise task.lacks(Feature.DESCRIPTION, f"the bias {quoted(bias.name)}", code="bias-task")
-    return task.guidance_to(bias.guidance(task))
+    condition = bias.guidance(task)
+    if not isinstance(condition, Expr):
+        raise InputError(
+            "plugin-error",
+            f"the guidance of the bias {quoted(bias.name)} returned {shown(condition)}",
+            hint="it must return a condition over the variables of the task",
+        )
+    return task.guidance_to(condition)
 
 
 def num_workers(policy: Policy, workers: int | None) -> int:

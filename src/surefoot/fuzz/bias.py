@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 from surefoot.options import check_word
 from surefoot.registry import Registry, of_class, runs_code
@@ -29,6 +29,10 @@ class Bias:
     name: str
     pick: Pick
     guidance: Callable[[CompiledTask], Expr] | None = None
+
+    def __post_init__(self) -> None:
+        """Raise InputError if there is no such way to pick."""
+        check_word("pick", self.pick, get_args(Pick))
 
 
 BIASES: Registry[Bias] = Registry(

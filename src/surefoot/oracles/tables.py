@@ -77,6 +77,8 @@ class _Tables:
         table = self._decide(self._task, self._task.unpack(packed), self._options)
         if not isinstance(table, Table) or table.verdict not in VERDICTS:
             raise self._error(f"returned {shown(table)}", "it must return a Table with a verdict")
+        if not isinstance(table.entries, Mapping | None):
+            raise self._error(f"has the entries {shown(table.entries)}", "they are a mapping")
         is_known = table.verdict != "unknown"
         is_unchecked = is_known and table.entries is None
         self._tables[packed] = table

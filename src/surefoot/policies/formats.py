@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from surefoot.errors import InputError, nearest_hint, quoted
+from surefoot.errors import InputError, nearest_hint, quoted, shown
 from surefoot.files import file_bytes, read_json
 from surefoot.policies.format import JSON, Format, Looks
 from surefoot.policies.interface import (
@@ -238,7 +238,7 @@ def _read(kind: str, path: Path, interface: InterfaceFile | None) -> Loaded:
     form = FORMATS[kind]
     activation = None if interface is None else interface.activation
     if activation is None:
-        return form.read(path)
+        return _loaded(form.read(path), kind, path)
     if not form.takes_activation:
         raise InputError(
             "bad-interface",
@@ -246,7 +246,21 @@ def _read(kind: str, path: Path, interface: InterfaceFile | None) -> Loaded:
             file=interface.interface.origin.file if interface else None,
             place="/activation",
         )
-    return form.read(path, activation=activation)
+    return _loaded(form.read(path, activation=activation), kind, path)
+
+
+def _loaded(content: object, kind: str, path: Path) -> Loaded:
+    """Return what a format has read. Raises InputError (``plugin-error``) if it is none of it."""
+    from surefoot.policies.loaded import Loaded
+
+    if isinstance(content, Loaded):
+        return content
+    raise InputError(
+        "plugin-error",
+        f"the policy format {quoted(kind)} returned {shown(content)}",
+        file=str(path),
+        hint="read must return a Loaded",
+    )
 
 
 def with_interface(loaded: Loaded, given: InterfaceFile | None) -> Loaded:

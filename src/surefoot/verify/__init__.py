@@ -9,11 +9,10 @@ single states, ``box``, ``predicates`` and ``ic3`` at sets of them; ``auto`` run
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Unpack
 
-from surefoot.errors import CertificateRejected, InputError, OutOfBudget, quoted, shown
+from surefoot.errors import InputError, shown
 from surefoot.objectives import Objective, handled_objective
 from surefoot.options import VerifyOptions, chosen
 from surefoot.options.keywords import VerifyChanges
@@ -24,6 +23,7 @@ from surefoot.tasks import require_task
 from surefoot.tasks.task import Task
 from surefoot.verify.certificate import PolicyCertificate, check_place
 from surefoot.verify.method import Method, Numbers, states_text
+from surefoot.verify.outside import UNCHECKED, taken
 from surefoot.verify.question import ProgressCallback, Question
 
 __all__ = ["METHODS", "UNCHECKED", "Method", "PolicyCertificate", "Question", "verify"]
@@ -40,8 +40,6 @@ METHODS: Registry[Method] = Registry(
     first=("auto",),
 )
 """methods by name"""
-UNCHECKED = "unchecked"
-"""reason of a safe verdict by a method from outside that the checker has not accepted"""
 
 
 def verify(
@@ -81,7 +79,7 @@ def verify(
     if watch is not None:
         watch(how.method)
     result = method(question)
-    return result if how.method in METHODS.built_in else _from_outside(result, how)
+    return result if how.method in METHODS.built_in else taken(result, question)
 
 
 def check_predicates(options: VerifyOptions) -> None:
@@ -96,32 +94,3 @@ def progress_text(method: str, numbers: Numbers) -> str:
     """Return what a method tells its progress callback in words."""
     describe = METHODS[method].progress if method in METHODS.built_in else states_text
     return describe(method, numbers)
-
-
-def _from_outside(result: VerifyResult, how: VerifyOptions) -> VerifyResult:
-    """Return the result of a method that Surefoot does not know: its ``safe`` is ``unchecked``
-    unless the checker accepts its certificate. Raises CertificateRejected if that is wrong.
-    """
-    if not isinstance(result, VerifyResult) or (result.verdict == "unsafe" and not result.run):
-        raise InputError(
-            "plugin-error",
-            f"the method {quoted(how.method)} returned {shown(result)}",
-            hint="it must return a VerifyResult; unsafe comes with a run",
-        )
-    result = replace(result, method=how.method)
-    if result.verdict != "safe":
-        return result
-    return replace(result, reason=None if _is_accepted(result, how) else UNCHECKED)
-
-
-def _is_accepted(result: VerifyResult, how: VerifyOptions) -> bool:
-    if result.certificate is None or result.certificate.path is None:
-        return False
-    try:
-        result.certificate.check(max_seconds=how.max_seconds)
-    except OutOfBudget:
-        return False
-    except CertificateRejected as error:
-        hint = f"the method {quoted(how.method)} is wrong, or its certificate is"
-        raise CertificateRejected(error.code, error.message, hint=hint) from None
-    return True
