@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any, Unpack
+from typing import Any, Unpack, cast
 
 from surefoot import _core
 from surefoot.certificates import Certificate, Claim
@@ -24,7 +24,7 @@ from surefoot.options import DecideOptions, FaultOptions, chosen
 from surefoot.options.keywords import FaultChanges
 from surefoot.oracles import ORACLES, check_options
 from surefoot.oracles.deviations import DeviationsOracle
-from surefoot.oracles.engine import Engine, ProgressCallback, core_engine
+from surefoot.oracles.engine import Engine, ProgressCallback
 from surefoot.policies import Policy, as_policy
 from surefoot.records import Bug, Fault, FaultsResult, Run, Unknown, Verdict
 from surefoot.records.faults import Certificates, Lazy
@@ -77,7 +77,7 @@ class FaultFinder:
         self._begin = time.perf_counter()
         self._asks = _questions(self.options)
         self._engine = _engine(self.task, self.policy, self.options)
-        self._analysis = _core.FaultAnalysis(self._engine.algorithm, self.options.radius)
+        self._analyse = self._engine.fault_analysis()
         self._deviations: DeviationsOracle | None = None
         self._runs = 0
         self._faults: dict[tuple[bytes, str], Fault] = {}
@@ -95,9 +95,7 @@ class FaultFinder:
         run, packed = self._own(run)
         numbers = self._action_numbers(run, packed)
         seconds = max(self.options.max_seconds - (time.perf_counter() - self._begin), 0.0)
-        analysed: _core.RunFaults = self._engine.ask(
-            self._analysis.analyse,
-            self._engine.algorithm,
+        analysed = self._analyse(
             packed,
             numbers,
             bugs_only=self.options.bugs_only,
@@ -358,13 +356,11 @@ def check_fault_options(options: FaultOptions) -> None:
 
 def _engine(task: Task, policy: Policy, options: FaultOptions) -> Engine:
     check_fault_options(options)
-    return core_engine(
-        task,
-        options.oracle,
-        seed=options.seed,
-        policy=policy if options.radius is not None else None,
-        radius=options.radius,
-    )
+    algorithm = ORACLES[options.oracle]
+    refusal = algorithm.can_handle(task, policy, SAFETY)
+    if refusal is not None:
+        raise refusal.error()
+    return cast("Engine", algorithm.make(task, _questions(options), policy))
 
 
 def can_handle(task: Task, policy: Policy | None, objective: Objective) -> Refusal | None:

@@ -2,6 +2,11 @@
 
 import pytest
 
+from surefoot import find_faults, fuzz, load_policy
+from surefoot.domains import domain
+from surefoot.findings import finding_of
+from tests.extension.conftest import TOYS
+
 TASK = "domain:counter?goal=3"
 
 
@@ -53,7 +58,44 @@ def test_things_that_are_no_oracles(surefoot):
     assert "is not an oracle" in done.err
 
 
-def test_faults_need_another(surefoot):
-    done = surefoot("faults", TASK, "--policy", "first", "--oracle", "slow")
+@pytest.mark.parametrize("oracle", ["slow", "toy_oracles.py:SLOW"])
+def test_faults_are_found_with_it(surefoot, tmp_path, oracle):
+    (tmp_path / "work" / "two.py").write_text("def policy(state):\n    return 'two'\n")
+    done = surefoot("faults", TASK, "--policy", "two.py:policy", "--oracle", oracle, "--json")
+    assert done.code == 1, done.err
+    (fault,) = done.document["faults"]
+    assert (fault["state"], fault["action"], fault["alternatives"]) == ({"x": 2}, "two", ["one"])
+    assert fault["checked"]
+
+
+def test_faults_are_not_found_on_its_word(surefoot, tmp_path):
+    (tmp_path / "work" / "two.py").write_text("def policy(state):\n    return 'two'\n")
+    asked = ("faults", TASK, "--policy", "two.py:policy", "--json", "--oracle")
+    done = surefoot(*asked, "toy_oracles.py:HOPEFUL")
+    assert done.code == 4, done.err
+    assert {each["reason"] for each in done.document["unknown"]} == {"unchecked"}
+
+
+@pytest.mark.parametrize("name", ["staircase", "layered", "one-way-line", "two-way-line"])
+def test_faults_are_those_of_built_in_ones(name):
+    task = domain(name)
+    for seed in range(2):
+        policy = load_policy(f"random?seed={seed}", task)
+        runs = fuzz(task, policy, runs=30, seed=seed).failing[:2]
+        ours, theirs = (
+            find_faults(task, policy, runs, oracle=oracle)
+            for oracle in (f"{TOYS}/toy_oracles.py:SLOW", "lazy_attractor")
+        )
+        assert [each.to_dict() for each in ours.faults] == [
+            each.to_dict() for each in theirs.faults
+        ]
+        assert [each.state for each in ours.bugs] == [each.state for each in theirs.bugs]
+        assert ours.unavoidable == theirs.unavoidable and not ours.unknown
+        for fault in ours.faults[:3]:
+            finding_of(task, policy, fault).check(max_seconds=10)
+
+
+def test_other_oracles_answer_single_questions_only(surefoot):
+    done = surefoot("faults", TASK, "--policy", "first", "--oracle", "goal_search")
     assert done.code == 2
     assert "answers single questions only" in done.err

@@ -207,7 +207,8 @@ def _result(
     from surefoot.cli.finding_faults import FaultSearch
     from surefoot.cli.progress import Progress
 
-    job = FaultSearch(policy, options, checking, fuzzed)
+    with redirect_stdout(sys.stderr):
+        job = FaultSearch(policy, options, checking, fuzzed)
     try:
         with redirect_stdout(sys.stderr), Progress("looking for faults") as progress:
             job.look_at(runs, progress)

@@ -67,7 +67,11 @@ class Algorithm:
         """Return the algorithm that a function is which answers with a table. Its verdicts count
         only if the checker accepts the table.
         """
-        return cls(name, lambda task, options, policy: table_engine(task, name, decide, options))
+
+        def make(task: Task, options: DecideOptions, policy: Policy | None) -> Engine:
+            return table_engine(task, name, decide, options)
+
+        return cls(name, make, serves_faults=True)
 
     @classmethod
     def of_bounds(cls, name: str, objective: Objective, bounds_of: BoundsOf) -> Algorithm:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ParamSpec, Protocol, TypeVar
 
 from surefoot import _core
@@ -131,6 +132,13 @@ class Engine:
         return certificate_of(
             self.task, made, radius=claim.radius, policy=self.policy, expected=claim
         )
+
+    def fault_analysis(self) -> Callable[..., _core.RunFaults]:
+        """Return what tells the guilty decisions on a run, from its packed states and the numbers
+        of its actions.
+        """
+        analysis = _core.FaultAnalysis(self.algorithm, self.radius)
+        return partial(self.ask, analysis.analyse, self.algorithm)
 
     def ask(self, call: Callable[P, T], *args: P.args, **options: P.kwargs) -> T:
         """Return what the core answers; errors of model and policy come out as InputError."""

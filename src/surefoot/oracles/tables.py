@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
+from surefoot import _core
 from surefoot.certificates import Entries
 from surefoot.errors import CertificateRejected, InputError, OutOfBudget, quoted, shown
 from surefoot.objectives import SAFETY
 from surefoot.options import DecideOptions
+from surefoot.oracles.analysis import FoundVerdict, TableAnalysis
 from surefoot.oracles.engine import AlgorithmAnswer, Engine, ProgressCallback
 from surefoot.records import Answer
 from surefoot.records.common import VERDICTS
@@ -41,12 +43,21 @@ Decide = Callable[[Task, State, DecideOptions], Table]
 
 def table_engine(task: Task, name: str, decide: Decide, options: DecideOptions) -> Engine:
     """Return an oracle at work that answers with tables."""
-    return _TableEngine(task, _Tables(task, name, decide, options))
+    return _TableEngine(task, _Tables(task, name, decide, options), options=options)
 
 
 @dataclass(frozen=True)
 class _TableEngine(Engine):
     """Checks every answer before it is given."""
+
+    options: DecideOptions = field(kw_only=True)
+
+    def fault_analysis(self) -> Callable[..., _core.RunFaults]:
+        def decide(packed: bytes) -> FoundVerdict:
+            answer = self.decide(packed, self.options)
+            return FoundVerdict(answer.verdict, answer.reason or "")
+
+        return TableAnalysis(self.task, decide).analyse  # type: ignore[return-value]  # alike
 
     def decide(
         self, packed: bytes, options: DecideOptions, progress: ProgressCallback | None = None
@@ -89,10 +100,12 @@ class _Tables:
             seconds=time.perf_counter() - begin,
         )
 
-    def certificate(self, packed: bytes, **limits: object) -> Entries:
-        """Return the table of a state in the form of the core's evidence."""
+    def certificate(self, packed: bytes, *, first: int | None = None, **limits: object) -> Entries:
+        """Return the table of a state in the form of the core's evidence. With ``first``, an action
+        with safe outcomes, it is taken in the state, and their tables tell what comes after it.
+        """
         table = self._tables[packed]
-        entries = {self._packed(state): value for state, value in (table.entries or {}).items()}
+        entries = self._entries(table) if first is None else self._entries_after(packed, first)
         states = list(dict.fromkeys([packed, *entries]))
         numbers = {state: number for number, state in enumerate(states)}
         return Entries(
@@ -101,6 +114,16 @@ class _Tables:
             entry_states=[numbers[state] for state in entries],
             entry_values=[self._value(table, value) for value in entries.values()],
         )
+
+    def _entries(self, table: Table) -> dict[bytes, object]:
+        return {self._packed(state): value for state, value in (table.entries or {}).items()}
+
+    def _entries_after(self, packed: bytes, first: int) -> dict[bytes, object]:
+        action = self._task.actions[first]
+        entries: dict[bytes, object] = {packed: action}
+        for outcome in self._task.outcomes(self._task.unpack(packed), action):
+            entries = self._entries(self._tables[outcome.packed]) | entries
+        return entries
 
     def _packed(self, state: object) -> bytes:
         if not isinstance(state, Mapping):

@@ -32,7 +32,7 @@ def taken(result: object, question: Question) -> VerifyResult:
     result = replace(result, method=name)
     if result.verdict == "unknown":
         return replace(result, reason=result.reason or NO_REASON)
-    evidence = result.certificate
+    evidence: PolicyCertificate | Finding | None = result.certificate
     if result.run is not None and result.verdict == "unsafe":
         evidence = finding_of(question.task, question.policy, result.run)
     is_accepted = _is_accepted(evidence, question)
