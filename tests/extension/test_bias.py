@@ -45,10 +45,3 @@ def test_tasks_of_python_code_are_refused(surefoot, tmp_path):
     done = surefoot("fuzz", "walk.py:Walk", *RUNS, "--bias", "slow")
     assert done.code == 3, done.err
     assert 'the bias "slow"' in done.err
-
-
-def test_campaigns_take_built_in_ones(surefoot):
-    """They are resumed later, elsewhere."""
-    done = surefoot("debug", TASK, "--policy", "first", "-o", "kept", "--bias", "slow")
-    assert done.code == 2
-    assert "uniform, greedy" in done.err

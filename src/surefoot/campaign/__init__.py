@@ -7,7 +7,7 @@ had not been, ``read_campaign`` looks at one at any time. What is in the directo
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -76,15 +76,18 @@ def resume(
     directory: str | Path,
     task: Task | None = None,
     *,
+    components: Sequence[str] = (),
     progress: ProgressCallback | None = None,
 ) -> DebugResult:
     """Return how a campaign ended, after going on with it where it was interrupted.
 
     The result is the same as without interruption. The task is found by its name, unless it is
-    given. Raises InputError if task or policy have changed, or another process is at work.
+    given. ``components`` are the bias, oracle or method from outside that it was begun with: they
+    are run only if they are given again. Raises InputError if task or policy have changed, or
+    another process is at work.
     """
     given = None if task is None else require_task(task)
-    return go_on(_path(directory), given, _Tell(progress))
+    return go_on(_path(directory), given, _Tell(progress), components)
 
 
 def _path(directory: object) -> Path:

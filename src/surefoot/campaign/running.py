@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -13,32 +14,63 @@ from surefoot.campaign.journal import NAME, damaged
 from surefoot.campaign.lock import locked
 from surefoot.campaign.reading import Campaign, verification_of
 from surefoot.campaign.store import DirectoryStore, used_seconds
-from surefoot.errors import InputError
+from surefoot.errors import InputError, printable, quoted
 from surefoot.evidence.findings import smallest_first
 from surefoot.faults import check_fault_options
 from surefoot.files import file_bytes, write_files
-from surefoot.fuzz import BIASES
+from surefoot.fuzz.bias import BIASES, check_bias
 from surefoot.loop import Ended, Loop, MemoryStore, Watch
 from surefoot.options import DebugOptions, check_word
+from surefoot.oracles import ORACLES
 from surefoot.policies import Policy
 from surefoot.policies.binding import bound_to
 from surefoot.policies.writing import interface_file
 from surefoot.records import DebugResult
 from surefoot.records.lines import Line, ResultLine
+from surefoot.registry import runs_code
 from surefoot.tasks.task import Task
-from surefoot.verify import METHODS as VERIFY_METHODS
-from surefoot.verify import check_predicates
-
-VERIFIERS = (*VERIFY_METHODS.built_in, "none")
-"""how the result may be verified: only by what comes with Surefoot, as campaigns are resumed"""
+from surefoot.verify import METHODS, check_predicates
 
 
 def check_options(options: DebugOptions) -> None:
-    """Raise InputError for options that no campaign can have."""
-    check_word("bias", options.fuzz.bias, BIASES.built_in)
-    check_word("verify", options.verify.method, VERIFIERS)
+    """Raise InputError for options that no campaign can have. Components from outside are loaded
+    for this, which runs them.
+    """
+    check_bias("bias", options.fuzz.bias)
+    _check_method(options.verify.method)
     check_fault_options(options.faults)
     check_predicates(options.verify)
+
+
+def _check_method(name: str) -> None:
+    if runs_code(name):
+        METHODS.check(name)
+    elif name not in (*METHODS.built_in, "none"):
+        check_word("verify", name, (*METHODS.names, "none"))
+
+
+def check_trusted(options: DebugOptions, components: Sequence[str], directory: Path) -> None:
+    """Raise InputError if the options name a component from outside that the user does not, or the
+    user one that they do not: nothing that a campaign names is run because it does.
+    """
+    named = {
+        options.fuzz.bias: BIASES.built_in,
+        options.faults.oracle: ORACLES.built_in,
+        options.verify.method: (*METHODS.built_in, "none"),
+    }
+    outside = [name for name, built_in in named.items() if name not in built_in]
+    for name in components:
+        if name not in outside:
+            raise InputError("bad-option", f"the campaign has no component {quoted(name)}")
+    if set(outside) - set(components):
+        words = " ".join(f"--component {shlex.quote(printable(name))}" for name in outside)
+        raise InputError(
+            "campaign-runs-code",
+            f"the campaign was begun with {', '.join(map(quoted, outside))}, "
+            "and going on with it would run that",
+            file=str(directory),
+            hint=f"if you trust it: surefoot resume {shlex.quote(printable(str(directory)))} {words}",
+        )
 
 
 def begin(
@@ -76,8 +108,14 @@ def begin_in_memory(
     return _result(ended, final, store.lines)
 
 
-def go_on(directory: Path, task: Task | None = None, watch: Watch | None = None) -> DebugResult:
-    """Return the result of a campaign that was interrupted, or is finished.
+def go_on(
+    directory: Path,
+    task: Task | None = None,
+    watch: Watch | None = None,
+    components: Sequence[str] = (),
+) -> DebugResult:
+    """Return the result of a campaign that was interrupted, or is finished. ``components`` are
+    those from outside that it was begun with.
 
     Raises InputError if it is not one, another process is at work on it, or task, policy or version
     are not those that it began with.
@@ -85,6 +123,7 @@ def go_on(directory: Path, task: Task | None = None, watch: Watch | None = None)
     given = read_given(directory)
     with locked(directory):
         check_same(given)
+        check_trusted(given.options, components, directory)
         check_options(given.options)
         store = DirectoryStore(given, task_of(given, task))
         with _said_by_the_journal(directory):

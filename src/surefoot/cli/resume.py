@@ -20,6 +20,16 @@ OtherTask = Annotated[
     Parameter(name="TASK", help="the task, needed if the campaign's is FILE.py:NAME"),
 ]
 
+Components = Annotated[
+    tuple[str, ...],
+    Parameter(
+        name="--component",
+        help="run this bias, oracle or verification method from outside, which the campaign was "
+        "begun with; may be repeated",
+        show_default=False,
+    ),
+]
+
 
 @dataclass(frozen=True, kw_only=True)
 class CampaignArguments(BudgetOptions):
@@ -38,6 +48,7 @@ def resume(
     task: OtherTask = None,
     /,
     *,
+    component: Components = (),
     options: Annotated[CampaignArguments, Parameter(name="*")] = CampaignArguments(),
     json: Json = False,
     task_arguments: Annotated[TaskArguments, Parameter(name="*")] = TaskArguments(),
@@ -52,6 +63,7 @@ def resume(
 
     For example:
       surefoot resume debugged
+      surefoot resume debugged --component my_bias.py:BIAS
     """
     from surefoot.cli.debug import Display
     from surefoot.cli.progress import Progress
@@ -73,8 +85,9 @@ def resume(
         **asdict(options),
         "directory": str(directory),
         "task": task,
+        **({"component": list(component)} if component else {}),
         **task_arguments.given(),
     }
     with display as watch:
-        result = go_on(directory, loaded, watch)
+        result = go_on(directory, loaded, watch, component)
     return display.end(result, arguments)
