@@ -1,4 +1,4 @@
-"""Campaigns with components from outside: begun, judged, and resumed only if they are named again."""
+"""Campaigns with components from outside: they go on only if these are named again."""
 
 import pytest
 

@@ -31,3 +31,27 @@ def test_unknown_suffixes(surefoot, tmp_path):
     done = surefoot("verify", TASK, "--policy", "policy.weihgts")
     assert done.code == 2
     assert 'did you mean ".weights"?' in done.err
+
+
+def test_of_a_file(surefoot, tmp_path):
+    """The suffix does not matter then."""
+    policy = "toy_format.py:FORMAT:policy.txt"
+    file = tmp_path / "work" / "policy.txt"
+    for text, code in ((ONE, 0), (TWO, 1)):
+        file.write_text(text)
+        assert surefoot("verify", TASK, "--policy", policy).code == code
+    assert surefoot("doctor", TASK, "--policy", policy).code == 0
+    done = surefoot("faults", TASK, "--policy", policy, "-o", "kept")
+    assert done.code == 1, done.err
+    (finding,) = (tmp_path / "work" / "kept").iterdir()
+    done = surefoot("replay", f"kept/{finding.name}", TASK)
+    assert done.code == 2
+    assert "finding-runs-code" in done.err
+    assert surefoot("replay", f"kept/{finding.name}", TASK, "--policy", policy).code == 1
+    done = surefoot("debug", TASK, "--policy", policy, "-o", "debugged")
+    assert done.code == 0, done.err
+    file.unlink()
+    assert surefoot("resume", "debugged", TASK).code == 0
+    done = surefoot("verify", TASK, "--policy", policy)
+    assert done.code == 2
+    assert "file-not-found" in done.err

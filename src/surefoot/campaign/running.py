@@ -63,13 +63,14 @@ def check_trusted(options: DebugOptions, components: Sequence[str], directory: P
         if name not in outside:
             raise InputError("bad-option", f"the campaign has no component {quoted(name)}")
     if set(outside) - set(components):
-        words = " ".join(f"--component {shlex.quote(printable(name))}" for name in outside)
+        words = [word for name in outside for word in ("--component", printable(name))]
+        command = shlex.join(["surefoot", "resume", printable(str(directory)), *words])
         raise InputError(
             "campaign-runs-code",
             f"the campaign was begun with {', '.join(map(quoted, outside))}, "
             "and going on with it would run that",
             file=str(directory),
-            hint=f"if you trust it: surefoot resume {shlex.quote(printable(str(directory)))} {words}",
+            hint=f"if you trust it: {command}",
         )
 
 

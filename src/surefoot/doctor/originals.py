@@ -19,32 +19,21 @@ if TYPE_CHECKING:
 
 def original_of(policy: Policy) -> Original | str:
     """Return the library that a policy comes from, or why there is none to compare with."""
-    form, path = _format_of(policy)
-    model = policy.model
-    if form is not None and form.original is not None and model is not None:
+    from surefoot.policies.formats import format_of, kind_of_file
+
+    kind, path = kind_of_file(policy)
+    form, model = format_of(kind), policy.model
+    if form.original is not None and model is not None:
         return form.original(path, model.num_outputs)
     if isinstance(model, Network):
         return _torch(model)
     if isinstance(model, Corrected):
         return _corrected(model)
-    if form is None:
+    if policy.file is None or policy.file.suffix == ".py":
         return "the policy comes from no file: there is nothing to compare it with"
     return f"{form.plural} have no other library to compare with"
 
 
-def _format_of(policy: Policy) -> tuple[Format | None, Path]:
-    """Return the format of the file that a policy's model is in, and where it stands."""
-    from surefoot.policies.formats import format_of, kind_of
-    from surefoot.policies.interface import read_interface
-
-    path = policy.file
-    if path is None or path.suffix == ".py":
-        return None, Path()
-    kind = kind_of(path)
-    if kind == "interface" and (named := read_interface(path).file) is not None:
-        path = path.parent / named
-        kind = kind_of(path)
-    return format_of(kind), path
 
 
 def _torch(network: Network) -> Original:

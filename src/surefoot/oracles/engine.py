@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, ParamSpec, Protocol, TypeVar
 
 from surefoot import _core
@@ -138,7 +137,11 @@ class Engine:
         of its actions.
         """
         analysis = _core.FaultAnalysis(self.algorithm, self.radius)
-        return partial(self.ask, analysis.analyse, self.algorithm)
+
+        def analyse(packed: bytes, numbers: Sequence[int], **limits: Any) -> _core.RunFaults:
+            return self.ask(analysis.analyse, self.algorithm, packed, numbers, **limits)
+
+        return analyse
 
     def ask(self, call: Callable[P, T], *args: P.args, **options: P.kwargs) -> T:
         """Return what the core answers; errors of model and policy come out as InputError."""

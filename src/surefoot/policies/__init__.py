@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 RULES = ("first", "random")
 SEED_SIGN = "?seed="
+_OF_FORMAT = re.compile(r"(.+?\.py:\w+):(.+)", re.DOTALL)
 BUILT_IN = re.compile(rf"first|random(\?seed=\d+)?|{builtin.PREFIX}.*", re.ASCII | re.DOTALL)
 """policies that come with Surefoot: to load one by its name reads nobody else's file"""
 
@@ -58,7 +59,8 @@ class Policy:
     applicable action, or, if it is ``unfiltered``, for the best-scored one of all. ``notes`` say
     what had to be assumed. A policy that comes with Surefoot has a ``card``. ``alone`` is what its
     file says without an interface from elsewhere, ``file_sha256`` the hash of that file; both are
-    None where the file alone does not tell the model.
+    None where the file alone does not tell the model. ``format`` is the one from outside that was
+    named to read the file, None where the file tells its own.
     """
 
     def __init__(
@@ -86,6 +88,7 @@ class Policy:
         self.card: builtin.Card | None = None
         self.alone: Loaded | None = None
         self.file_sha256: str | None = None
+        self.format: str | None = None
         self._batched: Batched | None = None
         self._scorer: object = None
         self._table: Table | None = None
@@ -133,6 +136,7 @@ class Policy:
         made = object.__new__(type(self))
         made.__dict__ |= self.__dict__
         made.name, made.file, made.sha256, made.card = name, file, sha256, None
+        made.format = self.format if file == self.file else None
         return made
 
     def copied(self, name: str, *, file: Path) -> Policy:
@@ -163,7 +167,7 @@ class Policy:
         return _made_again, (*self._recipe(), self.__getstate__())
 
     def __getstate__(self) -> dict[str, object]:
-        kept = ("name", "sha256", "file", "notes", "card", "alone", "file_sha256")
+        kept = ("name", "sha256", "file", "notes", "card", "alone", "file_sha256", "format")
         return {member: getattr(self, member) for member in kept}
 
     def _recipe(self) -> tuple[Callable[..., Policy], tuple[object, ...]]:
@@ -329,6 +333,7 @@ def load_policy(
     Other files are networks, trees and rules. ``interface`` (a file, plain data or an Interface)
     says which variable feeds which input and which output is which action, where the file itself
     does not. ``unfiltered``: decide for the best of all actions, applicable or not.
+    ``FILE.py:NAME:POLICY`` runs that file and reads the policy with the format that it calls NAME.
 
     ``source`` may also be what a policy is made of: a table, a callable, a Network, Trees or Rules,
     or a fitted model of XGBoost, LightGBM, scikit-learn or torch.
@@ -341,6 +346,8 @@ def load_policy(
     name, sign, seed_text = text.partition(SEED_SIGN)
     if text.startswith(builtin.PREFIX):
         return _of_card(text, task, **more)
+    if (read_by := _OF_FORMAT.fullmatch(text)) is not None:
+        return _of_file(text, task, file=read_by[2], form=read_by[1], **more)
     if (python := split_name(text, what="policy")) is not None:
         return _of_python(text, task, *python, **more)
     is_random = name == "random" and bool(sign or text == name)
@@ -401,12 +408,20 @@ def _of_card(text: str, task: Task, *, interface: object, unfiltered: bool | Non
     return policy
 
 
-def _of_file(text: str, task: Task, *, interface: object, unfiltered: bool | None) -> Policy:
+def _of_file(
+    text: str,
+    task: Task,
+    *,
+    interface: object,
+    unfiltered: bool | None,
+    file: str | None = None,
+    form: str | None = None,
+) -> Policy:
     from surefoot.policies.formats import given_interface, read_policy
 
-    path = Path(text)
+    path = Path(text if file is None else file)
     try:
-        loaded = read_policy(path, interface=given_interface(interface))
+        loaded = read_policy(path, interface=given_interface(interface), form=form)
     except InputError as error:
         if error.code != "policy-is-shield":
             raise
@@ -422,8 +437,9 @@ def _of_file(text: str, task: Task, *, interface: object, unfiltered: bool | Non
         raise
     digests = [sha256_of(file) for file in (path, *loaded.files)]
     policy.file, policy.sha256 = path, _sha256_of_all(digests)
-    policy.alone = loaded.alone
-    policy.file_sha256 = None if loaded.alone is None else digests[0]
+    policy.format = form
+    policy.alone = loaded.alone if form is None else None
+    policy.file_sha256 = None if policy.alone is None else digests[0]
     return policy
 
 

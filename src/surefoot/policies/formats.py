@@ -29,6 +29,7 @@ from surefoot.policies.interface import (
 from surefoot.registry import Registry, of_class
 
 if TYPE_CHECKING:
+    from surefoot.policies import Policy
     from surefoot.policies.loaded import Loaded
 
 PICKLES = frozenset({".pt", ".pth", ".pkl", ".pickle", ".joblib", ".zip", ".ckpt"})
@@ -73,6 +74,20 @@ def kind_of(path: Path) -> str:
     except InputError as error:
         error.at(file=str(path))
         raise
+
+
+def kind_of_file(policy: Policy) -> tuple[str, Path]:
+    """Return what the file of a policy's model is, and where it stands; ``none`` without one."""
+    path = policy.file
+    if path is None or path.suffix.lower() == ".py":
+        return "none", Path()
+    if policy.format is not None:
+        return policy.format, path
+    kind = kind_of(path)
+    if kind == "interface" and (named := read_interface(path).file) is not None:
+        path = path.parent / named
+        kind = kind_of(path)
+    return kind, path
 
 
 def _kind_of(path: Path) -> str:
@@ -189,15 +204,21 @@ def given_interface(given: object) -> InterfaceFile | None:
     return interface_from(given)
 
 
-def read_policy(path: str | Path, *, interface: InterfaceFile | None = None) -> Loaded:
+def read_policy(
+    path: str | Path, *, interface: InterfaceFile | None = None, form: str | None = None
+) -> Loaded:
     """Return what is in a policy file, with its interface.
 
     The interface is the one given, or the one in the file that stands beside the policy file, or
     what the file itself says. An interface file that names its policy file may be given instead
-    of that.
+    of that. ``form`` is the format to read the file with, whatever it is called.
     """
     path = Path(path)
-    kind = kind_of(path)
+    if form is None:
+        kind = kind_of(path)
+    else:
+        kind = form
+        file_bytes(path, HEAD_BYTES)  # the format need not say it well if there is no file
     if kind != "interface":
         interface = interface or _beside(path)
         loaded = _read(kind, path, interface)

@@ -18,7 +18,7 @@ from surefoot.errors import InputError, Unsupported, printable, quoted
 from surefoot.files import write_files
 from surefoot.policies.fitted import fitted_of
 from surefoot.policies.format import JSON, Format, Writer
-from surefoot.policies.formats import format_of
+from surefoot.policies.formats import format_of, kind_of, kind_of_file
 from surefoot.policies.models import Layer, Model, Network, Trees
 from surefoot.policies.writing import (
     check_place,
@@ -116,16 +116,10 @@ def _suffixes(form: Format, source: Path) -> tuple[str, ...]:
 
 def _source(original: Policy) -> tuple[str, Path]:
     """Return what the file of a policy's model is, and where it stands; ``none`` without one."""
-    from surefoot.policies.formats import kind_of
-    from surefoot.policies.interface import read_interface
 
-    path = original.file
-    if path is None or original.model is None or path.suffix.lower() == ".py":
+    if original.model is None:
         return "none", Path()
-    kind = kind_of(path)
-    if kind == "interface" and (named := read_interface(path).file) is not None:
-        path = path.parent / named
-        kind = kind_of(path)
+    kind, path = kind_of_file(original)
     if (model_file := format_of(kind).model_file) is not None:
         path = model_file(path)
         kind = kind_of(path)
