@@ -110,12 +110,22 @@ BAD = {
     "bias": (("--bias", "up"), 2, "bias must be one of"),
     "method": (("--method", "magic"), 2, "method must be one of"),
     "verify": (("--verify", "hope"), 2, "verify must be one of"),
+    "as typed": (("--fuzz.bias", "up"), 2, "--fuzz.bias must be one of"),
+    "method as typed": (("--verify.method=hope",), 2, "--verify.method must be one of"),
+    "bound as typed": (("--fuzz.lookahead", "0"), 2, "--fuzz.lookahead must be at least 1"),
+    "short bound": (("--lookahead", "0"), 2, "error: --lookahead must be at least 1"),
+    "radius": (("--faults.radius", "far"), 2, "--faults.radius must be inf or"),
+    "a stage": (("--fuzz", "3"), 2, "--fuzz is all options of a stage"),
     "no start states": (("--starts", "0"), 2, "starts must be at least 1"),
     "endless": (("--max-seconds", "inf"), 2, "--max-seconds"),
     "no task": (("debug", "no.jani", "--policy", "go.json", "-o", "out"), 2, "no.jani"),
     "first": (("debug", "walk.jani", "--policy", "first", "-o", "out"), 3, "network"),
     "code": (("debug", "walk.jani", "--policy", "code.py:pick", "-o", "out"), 3, "network"),
 }
+
+
+def test_radius_may_be_endless(surefoot: Surefoot) -> None:
+    assert debug(surefoot, "--faults.radius", "inf").code == 0
 
 
 @pytest.mark.parametrize("case", BAD.values(), ids=BAD.keys())

@@ -21,6 +21,7 @@ from surefoot.files import file_bytes, write_files
 from surefoot.fuzz.bias import BIASES, check_bias
 from surefoot.loop import Ended, Loop, MemoryStore, Watch
 from surefoot.options import DebugOptions, check_word
+from surefoot.options.checking import Spelled
 from surefoot.oracles import ORACLES
 from surefoot.policies import Policy
 from surefoot.policies.binding import bound_to
@@ -32,21 +33,21 @@ from surefoot.tasks.task import Task
 from surefoot.verify import METHODS, check_predicates
 
 
-def check_options(options: DebugOptions) -> None:
+def check_options(options: DebugOptions, *, spelled: Spelled = str) -> None:
     """Raise InputError for options that no campaign can have. Components from outside are loaded
-    for this, which runs them.
+    for this, which runs them. ``spelled`` turns the name of an option into what the user wrote.
     """
-    check_bias("bias", options.fuzz.bias)
-    _check_method(options.verify.method)
+    check_bias(spelled("bias"), options.fuzz.bias)
+    _check_method(spelled("verify"), options.verify.method)
     check_fault_options(options.faults)
     check_predicates(options.verify)
 
 
-def _check_method(name: str) -> None:
+def _check_method(option: str, name: str) -> None:
     if runs_code(name):
         METHODS.check(name)
     elif name not in (*METHODS.built_in, "none"):
-        check_word("verify", name, (*METHODS.names, "none"))
+        check_word(option, name, (*METHODS.names, "none"))
 
 
 def check_trusted(options: DebugOptions, components: Sequence[str], directory: Path) -> None:

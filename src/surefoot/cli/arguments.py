@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Group, Parameter
 
 from surefoot.options import Options, checked
+from surefoot.options.checking import Spelled
 
 if TYPE_CHECKING:
     from surefoot.objectives import CanHandle
@@ -92,11 +93,11 @@ def _option_name(name: str) -> str:
     return "property" if name == "property_file" else name
 
 
-def checked_options(options: Options) -> Options:
-    """Return the options. Raises InputError, in the words of the command line, for a bad value."""
-    return checked(options, spelled=spelled)
-
-
 def spelled(name: str) -> str:
     """Return an option as it is written on the command line."""
     return "--" + name.replace("_", "-")
+
+
+def checked_options(options: Options, *, spelled: Spelled = spelled) -> Options:
+    """Return the options. Raises InputError, in the words of the command line, for a bad value."""
+    return checked(options, spelled=spelled)

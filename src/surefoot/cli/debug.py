@@ -20,7 +20,7 @@ from surefoot.cli.arguments import (
     check_objective,
     checked_options,
 )
-from surefoot.cli.debug_flags import DebugFlags
+from surefoot.cli.debug_flags import DebugFlags, as_typed
 from surefoot.cli.policy_arguments import PolicyArguments
 from surefoot.errors import printable
 from surefoot.options import DebugOptions, plain, to_plain
@@ -63,6 +63,7 @@ def debug(
       surefoot debug truck.jani --policy truck.ubj -o debugged
       surefoot debug "domain:two-way-line?packages=2&locations=6&variant=icy" \\
           --policy builtin:two-way-line-icy-trees -o debugged
+      surefoot debug truck.jani --policy truck.onnx --fuzz.perturb actions -o near
       surefoot debug truck.jani --policy truck.onnx --starts 500 --verify none \\
           -o quick --json
     """
@@ -72,9 +73,10 @@ def debug(
     with redirect_stdout(sys.stderr), Progress("reading the task"):
         from surefoot.campaign import can_handle
         from surefoot.campaign.folder import check_new
-        from surefoot.campaign.running import begin
+        from surefoot.campaign.running import begin, check_options
 
-        settings = checked_options(plain(DebugOptions, options))
+        settings = checked_options(plain(DebugOptions, options), spelled=as_typed)
+        check_options(settings, spelled=as_typed)
         check_new(out)
         loaded = task_arguments.load(task)
         loaded_policy = policy.load(loaded, seed=settings.seed)

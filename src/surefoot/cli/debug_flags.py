@@ -1,12 +1,17 @@
 """The options of ``surefoot debug``: its own, and those of its stages with their short names."""
 
 import re
+from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Literal
 
 from cyclopts import Group, Parameter
 
+from surefoot.cli.arguments import spelled
+from surefoot.cli.decide import _radius
+from surefoot.errors import InputError
 from surefoot.options import (
+    ALIASES,
     DebugOptions,
     EvaluateOptions,
     FaultOptions,
@@ -14,6 +19,7 @@ from surefoot.options import (
     RepairOptions,
     VerifyOptions,
 )
+from surefoot.options.debugging import STAGES
 
 # What debug has itself, or has no use for, is not shown again for each stage.
 HiddenInt = Annotated[int, Parameter(show=False)]
@@ -26,11 +32,27 @@ FUZZ, FAULTS, REPAIR, VERIFY, EVALUATE = (
 )
 
 
+_TYPED: ContextVar[frozenset[str]] = ContextVar("typed", default=frozenset())
+
+
 def with_long_names(tokens: list[str]) -> list[str]:
     """Return the arguments with ``--verify box`` written as ``--verify.method box``: otherwise
-    --verify would be all options of that stage at once.
+    --verify would be all options of that stage at once. Raises InputError if one of the other
+    stages is given like that.
     """
+    typed = frozenset(token.partition("=")[0] for token in tokens)
+    _TYPED.set(typed)
+    for stage in STAGES:
+        if stage not in ALIASES and f"--{stage}" in typed:
+            hint = f"give each with its name, as in --{stage}.max-seconds 60"
+            raise InputError("bad-option", f"--{stage} is all options of a stage", hint=hint)
     return [re.sub(r"^--verify(?=$|=)", "--verify.method", token) for token in tokens]
+
+
+def as_typed(name: str) -> str:
+    """Return an option of debug as the user wrote it: by its short or by its long name."""
+    long = spelled(ALIASES.get(name, name))
+    return long if long in _TYPED.get() else spelled(name)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +81,17 @@ class FaultFlags(FaultOptions):
 
     max_seconds: HiddenSeconds = FaultOptions.max_seconds
     memory_mb: HiddenInt = FaultOptions.memory_mb
+    radius: Annotated[
+        int | Literal["inf"] | None,
+        Parameter(
+            converter=_radius,
+            n_tokens=1,
+            allow_leading_hyphen=True,
+            show_default=lambda _: "inf",
+            show_choices=False,
+        ),
+    ] = None  # type: ignore[assignment]  # FaultOptions makes a number of it
+    """R or inf: how often a safe run may differ from the policy; inf is for any policy"""
     bugs_only: HiddenFlag = False
     deviations: HiddenFlag = False
     state_seconds: Annotated[float, Parameter(alias="--state-seconds")] = (

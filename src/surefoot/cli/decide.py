@@ -66,7 +66,8 @@ def read_radius(_: object, tokens: Sequence[Token]) -> int | str:
     if number is None:
         raise InputError(
             "bad-option",
-            f"--radius must be inf or a whole number of at least 0, not {quoted(text)}",
+            f"{tokens[0].keyword or '--radius'} must be inf or a whole number of at least 0, "
+            f"not {quoted(text)}",
         )
     return number
 
