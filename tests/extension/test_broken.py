@@ -48,6 +48,7 @@ import sys
 
 from surefoot.domains.family import Family
 from surefoot.fuzz.bias import Bias
+from surefoot.objectives import Better, Interval
 from surefoot.oracles import Algorithm, Table
 from surefoot.policies.format import Format
 from surefoot.records import Run, RunEnd, VerifyResult
@@ -83,6 +84,29 @@ NUMBER = Bias("wrong", "greedy", guidance=lambda _: 42)
 FAMILY = Family("wrong", make=raising, draw=raising, sizes={})
 MAKES = Family("wrong", make=lambda: 42, draw=raising, sizes={})
 FORMAT = Format("wrong", lambda _: 42, (".wrong",))
+
+
+class OBJECTIVE:
+    name, better, range = "wrong", Better.HIGHER, Interval(0, 1)
+    verdicts, bad_verdicts = ("good", "bad", "unknown"), ("bad",)
+
+    def value_of(self, run):
+        return 42
+
+    def needs(self, task):
+        return None
+
+    def guidance(self, task):
+        return None
+
+    def verdict(self, best):
+        return "unknown"
+
+    def document(self, best):
+        return {}
+
+
+OBJECTIVE = OBJECTIVE()
 """
 TASK = "domain:counter"
 VERIFY = ("verify", TASK, "--policy", "first", "--json")
@@ -100,6 +124,7 @@ RETURNING = {
     "CERTIFICATE": (*VERIFY, "--method=wrong.py:CERTIFICATE"),
     "NUMBER": (*FUZZ, "--bias=wrong.py:NUMBER"),
     "MAKES": ("explore", "--json", "domain:wrong.py:MAKES"),
+    "OBJECTIVE": ("evaluate", *VERIFY[1:], "--objective=wrong.py:OBJECTIVE"),
     "FORMAT": ("simulate", TASK, "--json", "--policy", "policy.wrong"),
 }
 

@@ -43,3 +43,13 @@ def test_unknown_names(report):
     assert done.code == 2
     assert "pictures are: bars, bar" in done.err
     assert not page.exists()
+
+
+def test_what_is_drawn_is_looked_at(report, tmp_path):
+    (tmp_path / "work" / "wrong.py").write_text(
+        "from surefoot.pictures import Drawing\n"
+        "PICTURE = Drawing('wrong', lambda state, task: 42)\n"
+    )
+    done, _ = report("--picture", "wrong.py:PICTURE")
+    assert done.code == 2, done.err
+    assert "the picture of a state is 42" in done.err

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from surefoot.errors import Refusal
+from surefoot.errors import InputError, Refusal, shown
 from surefoot.records.values import ZERO, Bounds, Interval, RunValues, Value
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def shows_bounds(objective: Objective) -> bool:
 
 def run_values(objective: Objective, runs: Sequence[Run], task: Task) -> RunValues:
     """Return what runs of the task are worth."""
-    values = [objective.value_of(run, task) for run in runs]
+    values = [_value_of(run, objective, task) for run in runs]
     poorest = max if objective.better is Better.LOWER else min
     return RunValues(
         objective=objective.name,
@@ -129,6 +129,14 @@ def run_values(objective: Objective, runs: Sequence[Run], task: Task) -> RunValu
         worst_runs=values.count(Interval.exactly(worst(objective))),
         runs=len(values),
     )
+
+
+def _value_of(run: Run, objective: Objective, task: Task) -> Interval:
+    value = objective.value_of(run, task)
+    if isinstance(value, Interval):
+        return value
+    message = f"value_of of the objective {objective.name} returned {shown(value)}"
+    raise InputError("plugin-error", message, hint="it must return an Interval")
 
 
 def worst(objective: Objective) -> Value:

@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from surefoot.errors import InputError, OutOfBudget, Unsupported, quoted
+from surefoot.domains.pictures import Picture
+from surefoot.errors import InputError, OutOfBudget, Unsupported, quoted, shown
 from surefoot.pictures import Drawing
 from surefoot.policies import Policy
 from surefoot.report.source import CampaignSource
@@ -69,6 +70,12 @@ class Again:
             return None
         drawing = self.drawing
         picture = self.task.picture(state) if drawing is None else drawing.draw(state, self.task)
+        if not isinstance(picture, Picture | None):
+            raise InputError(
+                "plugin-error",
+                f"the picture of a state is {shown(picture)}",
+                hint="draw must return a Picture",
+            )
         return None if picture is None else str(picture.svg)
 
     @functools.cached_property
