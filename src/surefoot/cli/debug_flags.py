@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from cyclopts import Group, Parameter
 
 from surefoot.cli.arguments import spelled
-from surefoot.cli.decide import _radius
+from surefoot.cli.decide import read_radius
 from surefoot.errors import InputError
 from surefoot.options import (
     ALIASES,
@@ -84,7 +84,7 @@ class FaultFlags(FaultOptions):
     radius: Annotated[
         int | Literal["inf"] | None,
         Parameter(
-            converter=_radius,
+            converter=read_radius,
             n_tokens=1,
             allow_leading_hyphen=True,
             show_default=lambda _: "inf",

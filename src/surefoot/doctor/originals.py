@@ -4,7 +4,6 @@ by a library of numbers.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +13,6 @@ from surefoot.policies.original import Original, installed
 
 if TYPE_CHECKING:
     from surefoot.policies import Policy
-    from surefoot.policies.format import Format
 
 
 def original_of(policy: Policy) -> Original | str:
@@ -32,8 +30,6 @@ def original_of(policy: Policy) -> Original | str:
     if policy.file is None or policy.file.suffix == ".py":
         return "the policy comes from no file: there is nothing to compare it with"
     return f"{form.plural} have no other library to compare with"
-
-
 
 
 def _torch(network: Network) -> Original:
