@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "task/linear.h"
 #include "task/start_diagram.h"
@@ -16,14 +17,16 @@ constexpr std::size_t kMaxSumNodes = 100'000;
 constexpr int kTriesPerCall = 1000;
 constexpr __int128 kUnbounded = static_cast<__int128>(1) << 100;
 
-bool is_constant(const Pool& pool, NodeId id) {
+// The value of an expression that has only one, as a real if it is taken as one.
+std::optional<std::int64_t> constant_bits(const Pool& pool, NodeId id) {
     const Node& node = pool[id];
-    return node.op == Op::constant || (node.op == Op::to_real && pool[node.a].op == Op::constant);
-}
-
-std::int64_t constant_bits(const Pool& pool, NodeId id) {
-    const Node& node = pool[id];
-    return node.op == Op::constant ? node.bits : as_bits(static_cast<double>(pool[node.a].bits));
+    if (node.op == Op::constant) return node.bits;
+    const bool is_real = node.op == Op::to_real;
+    const NodeId integer = is_real ? node.a : id;
+    if (pool[integer].type != Type::integer) return std::nullopt;
+    const Range& range = pool.range(integer);
+    if (range.raises || range.lo != range.hi) return std::nullopt;
+    return is_real ? as_bits(static_cast<double>(range.lo)) : range.lo;
 }
 
 }  // namespace
@@ -68,16 +71,15 @@ void StartEnumerator::narrow(NodeId id) {
     if (node.op == Op::logical_not && pool_[node.a].op == Op::variable)
         return narrow_integer(pool_[node.a].a, Op::equal, 0);
     if (node.op < Op::equal || node.op > Op::greater_equal || node.op == Op::not_equal) return;
-    const bool is_left = pool_[node.a].op == Op::variable && is_constant(pool_, node.b);
-    const bool is_right = pool_[node.b].op == Op::variable && is_constant(pool_, node.a);
-    if (!is_left && !is_right) return;
+    const bool is_left = pool_[node.a].op == Op::variable;
     const Node& variable = pool_[is_left ? node.a : node.b];
-    const std::int64_t bits = constant_bits(pool_, is_left ? node.b : node.a);
+    const auto bits = constant_bits(pool_, is_left ? node.b : node.a);
+    if (variable.op != Op::variable || !bits) return;
     const Op op = is_left ? node.op : mirrored(node.op);
     if (variable.type == Type::real) {
-        narrow_real(variable.a, op, as_real(bits));
+        narrow_real(variable.a, op, as_real(*bits));
     } else {
-        narrow_integer(variable.a, op, bits);
+        narrow_integer(variable.a, op, *bits);
     }
 }
 

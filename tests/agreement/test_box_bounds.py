@@ -73,7 +73,7 @@ def codes_of(model):
     """Return all expressions of a model: those over a state, and those of updates."""
     of_state, of_update = [], []
     for condition in (model.fail, model.goal, *model.start.conditions):
-        of_state += [c.code for c in condition.conjuncts] if condition else []
+        of_state += condition.conjuncts if condition else []
     for element in model.elements:
         for edge in element.edges:
             of_state += [edge.guard] if edge.guard else []

@@ -90,7 +90,7 @@ class OBJECTIVE:
     name, better, range = "wrong", Better.HIGHER, Interval(0, 1)
     verdicts, bad_verdicts = ("good", "bad", "unknown"), ("bad",)
 
-    def value_of(self, run):
+    def value_of(self, run, task):
         return 42
 
     def needs(self, task):

@@ -47,4 +47,4 @@ def test_unknown_names(surefoot):
     done = surefoot("verify", TASK, "--policy", "first", "--method", "slwo")
     assert done.code == 2
     assert 'did you mean "slow"?' in done.err
-    assert "verification methods are: auto, box, predicates, ic3, explicit, slow" in done.err
+    assert "verification methods are: auto, box, explicit, ic3, predicates, slow" in done.err

@@ -324,22 +324,26 @@ def test_the_checker_reads_the_same_files(jani_files, loads, monkeypatch):
     assert (options["constants"], options["int_range"]) == ({"N": 3}, (0, 5))
 
 
-def test_other_tasks_are_written_for_the_checker(loads):
+def test_other_tasks_are_handed_to_the_checker_as_text(loads, monkeypatch):
+    texts = []
+    real = checker.load_text
+    monkeypatch.setattr(checker, "load_text", lambda *given: texts.append(given) or real(*given))
     for task, state in (
         (fork().compile(), SAFE),
         (load_task("domain:one-way-line?packages=1&locations=3"), None),
     ):
         start = state or task.list_starts()[0]
         decide(task, start).certificate.check()
-    assert [path.name for path, _ in loads] == ["task.jani"] * 2
-    assert not any(path.exists() for path, _ in loads)
+    assert loads == []
+    assert [json.loads(text)["name"] for text, _ in texts] == [name for _, name in texts]
+    assert len(texts) == 2
 
 
 def test_what_the_checker_cannot_read(monkeypatch):
-    def refuse(path, **options):
+    def refuse(text, name):
         raise checker.NotSupported("clocks")
 
-    monkeypatch.setattr(checker, "load", refuse)
+    monkeypatch.setattr(checker, "load_text", refuse)
     with pytest.raises(Unsupported) as caught:
         decide(fork().compile(), SAFE).certificate.check()
     assert caught.value.code == "checker-cannot-read"

@@ -60,10 +60,14 @@ def suffixes_of(kind: ModelKind | None = None) -> tuple[str, ...]:
     )
 
 
-def _writer_of(file: Path) -> Writer:
-    writer = _writers()[file.suffix.lower()].writer
-    assert writer is not None
-    return writer
+def _writer_of(file: Path) -> Writer | None:
+    form = _writers().get(file.suffix.lower())
+    return None if form is None else form.writer
+
+
+def _holds_interface(file: Path) -> bool:
+    writer = _writer_of(file)
+    return writer is not None and writer.holds_interface
 
 
 def write_policy(
@@ -78,7 +82,7 @@ def write_policy(
     file = check_place(path)
     loaded = loaded_of(policy)
     contents = {file: _content(loaded, file)}
-    if _writer_of(file).holds_interface:
+    if _holds_interface(file):
         _check_beside(loaded, file)
     else:
         contents |= interface_file(loaded, file)
@@ -110,10 +114,11 @@ def _content(loaded: Loaded, file: Path) -> bytes:
     if not suffixes:
         message = f"{kind} are not converted: the file is safe to load as it is"
         raise Unsupported("convert-rules", message)
-    if file.suffix.lower() not in suffixes:
+    writer = _writer_of(file)
+    if writer is None or kind not in writer.kinds:
         message = f"{_WHAT[kind]} written to a file {_or(suffixes)}"
         raise InputError(WRONG_SUFFIX, message, file=str(file))
-    return _writer_of(file).to_bytes(loaded)
+    return writer.to_bytes(loaded)
 
 
 def interface_file(policy: Policy | Loaded, file: Path) -> dict[Path, bytes]:
@@ -158,7 +163,7 @@ def check_writable(path: str | Path, suffixes: Sequence[str] = ()) -> Path:
     """
     file = check_place(path, suffixes)
     sibling = beside(file)
-    if sibling is not None and _writer_of(file).holds_interface:
+    if sibling is not None and _holds_interface(file):
         raise _other_interface(sibling, file)
     return file
 
@@ -187,8 +192,8 @@ def check_place(path: str | Path, suffixes: Sequence[str] = ()) -> Path:
             pass
     except OSError as error:
         raise not_written(file, error) from None
-    if (form := _writers().get(file.suffix.lower())) is not None and form.writer is not None:
-        form.writer.require()
+    if (writer := _writer_of(file)) is not None:
+        writer.require()
     return file
 
 

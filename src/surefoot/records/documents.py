@@ -557,6 +557,8 @@ class Proved(ProvedStep, frozen=True, kw_only=True):
     deviations: int | str | UnsetType | None = UNSET
     repair: Count = UNSET
     before: Text = UNSET
+    before_interface: str | dict[str, object] | UnsetType = UNSET
+    before_unfiltered: Flag = UNSET
     after: Text = UNSET
     faults: Count = UNSET
     any_other: Flag = UNSET

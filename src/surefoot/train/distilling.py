@@ -29,7 +29,7 @@ from surefoot.records import DistillResult
 from surefoot.tasks import require_task
 from surefoot.tasks.task import Task
 from surefoot.train.examples import Examples, Limits, agreement, collect, outputs_of, rows_of
-from surefoot.train.fitting import Fitted, fit, fitting_library
+from surefoot.train.fitting import FittedTrees, fit, fitting_library
 
 PLAYS_NO_PART = {"xgboost": (), "forest": ("rate",), "tree": ("trees", "rate")}
 MAX_TREES = 50_000  # one for each action and round
@@ -132,7 +132,7 @@ class _Distillation:
         tell = partial(self._tell, what)
         return collect(policy, starts, seed=seed, limits=self.limits, tell=tell)
 
-    def _trees(self, examples: Examples) -> tuple[Fitted, Policy]:
+    def _trees(self, examples: Examples) -> tuple[FittedTrees, Policy]:
         """Return the trees that were fitted to the examples, also as a policy."""
         outputs = outputs_of(self.task)
         fitted = fit(

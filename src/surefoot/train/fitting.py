@@ -27,7 +27,7 @@ Tell = Callable[[int, int], object]
 
 
 @dataclass(frozen=True)
-class Fitted:
+class FittedTrees:
     """An ensemble, and the bytes that XGBoost would save it as, if it is its own."""
 
     trees: Trees
@@ -41,16 +41,16 @@ def fitting_library(kind: str) -> Any:
 
 def fit(
     rows: Rows, labels: Numbers, num_outputs: int, options: DistillOptions, tell: Tell
-) -> Fitted:
+) -> FittedTrees:
     """Return trees with an output for each label, fitted to tell the labels of the rows.
 
     ``tell`` is called with how many rounds or trees are done, of how many; it may raise.
     """
     if options.kind == "xgboost":
         booster = fitted_booster(rows, labels, num_outputs, options, tell)
-        return Fitted(_trees_of(booster), bytes(booster.save_raw("ubj")))
+        return FittedTrees(_trees_of(booster), bytes(booster.save_raw("ubj")))
     grow = _fitted_forest if options.kind == "forest" else _fitted_tree
-    return Fitted(_with_outputs(grow(rows, labels, options, tell), num_outputs))
+    return FittedTrees(_with_outputs(grow(rows, labels, options, tell), num_outputs))
 
 
 def fitted_booster(

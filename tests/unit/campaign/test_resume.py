@@ -284,7 +284,10 @@ def test_changed_options_are_seen(finished: tuple[Path, DebugResult], tmp_path: 
 
 FORGED = {
     "a line is gone": (lambda lines: lines.pop(1), "the journal has faults where before is due"),
-    "the best of no round": (lambda lines: of(lines, "end").update(best=9), "best policy is none"),
+    "the best of no round": (
+        lambda lines: of(lines, "end").update(best=9),
+        "best policy is from none",
+    ),
     "a file elsewhere": (lambda lines: of(lines, "repair").update(policy="../x"), "'../x' is not"),
 }
 

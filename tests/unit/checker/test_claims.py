@@ -70,7 +70,7 @@ def test_another_claim_is_checked_by_its_rule(reaching):
         wrong = copy.deepcopy(right) | {"distances": distances}
         with pytest.raises(Rejected):
             checker.check_certificate(model, wrong)
-    with pytest.raises(Rejected, match="the radius 'finite' means nothing"):
+    with pytest.raises(Rejected, match="the radius 'finite' does not apply"):
         checker.check_certificate(model, right | {"radius": "finite"})
 
 

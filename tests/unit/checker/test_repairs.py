@@ -99,12 +99,12 @@ def test_each_claim_counts(content, model):
     fault = content["faults"][0]
     for change, match in (
         ({"after": "up"}, "still takes up"),
-        ({"after": "rest"}, "none of the alternatives"),
+        ({"after": "rest"}, "not one of the alternatives"),
         ({"after": None}, "not known"),
         ({"after": "fly"}, "not known"),
         ({"alternatives": ["down", "down"]}, "twice"),
         ({"alternatives": ["up", "down"]}, "alternative to itself"),
-        ({"alternatives": []}, "none of the alternatives"),
+        ({"alternatives": []}, "not one of the alternatives"),
         ({"state": [9]}, "cannot be"),
         ({"state": [4, 4]}, "state 0"),
         ({"state": [5]}, "not known"),  # it fails there: nothing is decided

@@ -240,7 +240,7 @@ def test_bad_certificate_option(tmp_path):
 
 
 def test_methods_are_a_table():
-    assert list(METHODS) == ["auto", "box", "predicates", "ic3", "explicit"]
+    assert list(METHODS) == ["auto", "box", "explicit", "ic3", "predicates"]
 
 
 def test_progress_and_interruption():
