@@ -286,7 +286,7 @@ FORGED = {
     "a line is gone": (lambda lines: lines.pop(1), "the journal has faults where before is due"),
     "the best of no round": (
         lambda lines: of(lines, "end").update(best=9),
-        "best policy is from none",
+        "is from none of the",
     ),
     "a file elsewhere": (lambda lines: of(lines, "repair").update(policy="../x"), "'../x' is not"),
 }

@@ -109,7 +109,7 @@ def test_each_claim_counts(content, model):
         ({"state": [4, 4]}, "state 0"),
         ({"state": [5]}, "not known"),  # it fails there: nothing is decided
         ({"action": "fly"}, "not known"),
-        ({"before": 7}, "no action"),
+        ({"before": 7}, "not an action"),
         ({"more": 1}, "no place"),
     ):
         rejected(model, {**content, "faults": [{**fault, **change}]}, match)
