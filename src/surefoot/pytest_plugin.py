@@ -170,12 +170,16 @@ class _Check:
         """Fail the test for failing runs, with the smallest fault on them if they have one."""
         if not runs:
             return
-        from surefoot.faults import find_faults
+        from surefoot.evidence.search import FaultSearch
+        from surefoot.options import FaultOptions
         from surefoot.records.runs import shortest_first
 
         shortest = shortest_first(runs)
-        task, policy = self.policy.task, self.policy
-        result = find_faults(task, policy, shortest, max_seconds=self.left, seed=self.seed)
+        options = FaultOptions(max_seconds=self.left, seed=self.seed)
+        search = FaultSearch(self.policy, options)
+        for _ in search.examined(shortest):
+            pass
+        result = search.result()
         if result.faults:
             self._fail_fault(result, where)
         self.unavoidable += len(result.unavoidable)
@@ -279,13 +283,13 @@ class _Check:
     def _kept(self, finding: Finding) -> list[str]:
         """Write the finding; return where it is, whether it was checked, and what to do with it."""
         from surefoot.errors import Unsupported
-        from surefoot.evidence.findings import is_accepted
+        from surefoot.evidence.findings import evidence_of
 
         file = self.folder() / f"{finding.kind}.json"
         finding.write(file)
         try:
-            is_checked = is_accepted(finding, seconds=max(self.left, 1.0))
-            checked = "checked" if is_checked else "unchecked (out-of-seconds)"
+            evidence = evidence_of(finding, lambda *_: file, seconds=max(self.left, 1.0))
+            checked = "checked" if evidence.checked else "unchecked (out-of-seconds)"
         except Unsupported as error:
             checked = f"unchecked ({error.code})"
         commands = _commands(self.policy, file, None if self.has_starts else self.options)

@@ -8,26 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from surefoot.errors import CertificateRejected, InputError, OutOfBudget, Unsupported, quoted
+from surefoot.errors import InputError, OutOfBudget, quoted
 
 if TYPE_CHECKING:
     from surefoot.certificates import Certificate
+    from surefoot.evidence.findings import Evidence
     from surefoot.findings import Finding
     from surefoot.records import Answer
 
 DIRECTORY = Path("surefoot-certificates")
-OUR_BUG = "this is a bug in Surefoot, please report it"
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """What became of a certificate: whether it was accepted, where it is, and why it is nowhere if
-    it should be somewhere.
-    """
-
-    checked: bool
-    file: Path | None
-    missing: str | None = None
 
 
 @dataclass(frozen=True)
@@ -90,6 +79,8 @@ class Checking:
         return Row(answer, evidence, others, time.monotonic() - begin)
 
     def _evidence_of(self, answer: Answer) -> Evidence:
+        from surefoot.evidence.findings import Evidence
+
         begin = time.monotonic()
         try:
             certificate = answer.certificate
@@ -106,41 +97,27 @@ class Checking:
 
         ``spent_seconds``, for making it, are taken from the time for checking it.
         """
-        try:
-            checked = self._is_accepted(certificate, spent_seconds)
-        except CertificateRejected as error:
-            file = self._kept(certificate, checked=False).file
-            hint = OUR_BUG if file is None else f"{OUR_BUG}; the certificate is in {file}"
-            raise CertificateRejected(error.code, error.message, hint=hint) from None
-        if checked and self.directory is None:
-            return Evidence(checked=True, file=None)
-        return self._kept(certificate, checked=checked)
-
-    def _is_accepted(self, certificate: Certificate | Finding, spent_seconds: float) -> bool:
-        from surefoot.evidence.findings import is_accepted
+        from surefoot.evidence.findings import evidence_of
 
         left = None if self.seconds is None else self.seconds - spent_seconds
-        return left is not None and is_accepted(certificate, seconds=left)
+        return evidence_of(certificate, self._kept, seconds=left)
 
     def prepare(self) -> None:
         """Make the directory where all certificates are kept. Raises InputError if it cannot be."""
         if self.directory is not None:
             _make(self.directory)
 
-    def _kept(self, certificate: Certificate | Finding, *, checked: bool) -> Evidence:
-        """Return the evidence with the file the certificate was written to, if it can be."""
+    def _kept(self, certificate: Certificate | Finding, checked: bool) -> Path | None:
+        """Return the file that a certificate was written to; None if it need not be kept."""
+        if checked and self.directory is None:
+            return None
         from surefoot.certificates import file_name
 
         directory = self.directory or self.unchecked
         _make(directory)
         file = directory / file_name(certificate)
-        try:
-            certificate.write(file)
-        except Unsupported as error:
-            is_large = error.code == "file-too-large"
-            missing = "it is too large to be written" if is_large else error.message
-            return Evidence(checked, None, missing)
-        return Evidence(checked, file)
+        certificate.write(file)
+        return file
 
 
 def seconds_to_check(seconds: float, *, no_check: bool) -> float | None:

@@ -15,9 +15,10 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from surefoot.cli.checking import Evidence, Row
+    from surefoot.cli.checking import Row
     from surefoot.cli.deciding import Answers, Deciding
     from surefoot.cli.progress import Progress
+    from surefoot.evidence.findings import Evidence
     from surefoot.objectives import Objective
     from surefoot.oracles.compare import Comparison
     from surefoot.records import DecideResult

@@ -204,11 +204,11 @@ def _result(
 ) -> FaultsAnswer:
     """Return the faults, checked. What was found is printed also if something goes wrong."""
     from surefoot.cli.faults_text import print_faults
-    from surefoot.cli.finding_faults import FaultSearch
+    from surefoot.cli.finding_faults import CheckedSearch
     from surefoot.cli.progress import Progress
 
     with redirect_stdout(sys.stderr):
-        job = FaultSearch(policy, options, checking, fuzzed)
+        job = CheckedSearch(policy, options, checking, fuzzed)
     try:
         with redirect_stdout(sys.stderr), Progress("looking for faults") as progress:
             job.look_at(runs, progress)

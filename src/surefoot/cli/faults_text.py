@@ -13,8 +13,8 @@ from surefoot.text import counted
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from surefoot.cli.checking import Evidence
     from surefoot.cli.finding_faults import FaultsAnswer, Row
+    from surefoot.evidence.findings import Evidence
 
 SHOWN_FAULTS = 20
 SHOWN_OTHERS = 3

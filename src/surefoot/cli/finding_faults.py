@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from surefoot.certificates import Certificate
-from surefoot.cli.checking import Checking, Evidence, why_missing
+from surefoot.cli.checking import Checking, why_missing
 from surefoot.errors import OutOfBudget
-from surefoot.faults import FaultFinder
+from surefoot.evidence.findings import Evidence
+from surefoot.evidence.search import FaultSearch
 from surefoot.findings import Finding, finding_of
 from surefoot.records import Bug, Fault, FaultsResult, FuzzResult, Run
 
@@ -104,7 +105,7 @@ class FaultsAnswer:
         return {**content, "stopped": self.result.stopped}
 
 
-class FaultSearch:
+class CheckedSearch:
     """Faults on runs of a policy, each checked and kept as soon as it is found."""
 
     def __init__(
@@ -118,33 +119,32 @@ class FaultSearch:
         self._options = options
         self._checking = checking
         self._fuzzed = fuzzed
-        self._finder = FaultFinder(policy.task, policy, options=options)
-        self._seen: set[object] = set()
+        self._search = FaultSearch(policy, options)
         self._unavoidable: list[Unavoidable] = []
         self._check_seconds = 0.0
         self.rows: list[Row] = []
 
     def look_at(self, runs: Sequence[Run], progress: Progress) -> None:
         """Look at runs, the shortest first: then each fault is found on a shortest run."""
-        for number, run in enumerate(runs):
+
+        def note(number: int) -> Callable[[int, int, int, int, float], None]:
             which = f"run {number + 1:,} of {len(runs):,}, {len(self.rows):,} found"
             progress.note(which)
-            before = len(self._finder.unavoidable)
-            faults = self._finder.add(run, progress=_teller(progress, which))
-            if len(self._finder.unavoidable) > before:
-                self._unavoidable.append(self._unavoidable_run(run))
-            for each in self._finder.bugs if self._options.bugs_only else faults:
-                key = (each.state, getattr(each, "action", None))
-                if key not in self._seen:
-                    self._seen.add(key)
-                    progress.note(f"{which}, checking")
-                    self.rows.append(self._row(each))
+            return _teller(progress, which)
+
+        for number, examined in enumerate(self._search.examined(runs, note=note)):
+            if examined.is_unavoidable:
+                self._unavoidable.append(self._unavoidable_run(examined.run))
+            for each in examined.new:
+                count = f"{len(self.rows):,} found"
+                progress.note(f"run {number + 1:,} of {len(runs):,}, {count}, checking")
+                self.rows.append(self._row(each))
 
     def result(self) -> FaultsAnswer:
         """Return what was found so far."""
         return FaultsAnswer(
             policy=self._policy,
-            result=self._finder.result(),
+            result=self._search.result(),
             rows=tuple(self.rows),
             fuzzed=self._fuzzed,
             bugs_only=self._options.bugs_only,
@@ -163,7 +163,7 @@ class FaultSearch:
         return Row(fault, evidence, tuple(about.get("uncertified", ())))
 
     def _unavoidable_run(self, run: Run) -> Unavoidable:
-        _, evidence = self._with_evidence(lambda: self._finder.unsafe_certificate(run.start))
+        _, evidence = self._with_evidence(lambda: self._search.finder.unsafe_certificate(run.start))
         return Unavoidable(run, evidence)
 
     def _with_evidence(self, make: Callable[[], Made]) -> tuple[Made | None, Evidence]:

@@ -23,7 +23,8 @@ from surefoot.errors import CertificateRejected
 from surefoot.options import VerifyOptions
 
 if TYPE_CHECKING:
-    from surefoot.cli.checking import Checking, Evidence
+    from surefoot.cli.checking import Checking
+    from surefoot.evidence.findings import Evidence
     from surefoot.policies import Policy
     from surefoot.records import VerifyResult
 
@@ -210,8 +211,7 @@ def _certified(result: VerifyResult, evidence: EvidenceArguments) -> Verified:
     """Return the verdict ``safe`` with whether the checker accepts it. Raises
     CertificateRejected if it does not.
     """
-    from surefoot.cli.checking import OUR_BUG
-    from surefoot.evidence.findings import is_accepted
+    from surefoot.evidence.findings import OUR_BUG, is_accepted
 
     certificate, seconds = result.certificate, evidence.seconds()
     if certificate is None or certificate.path is None:

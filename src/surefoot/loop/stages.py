@@ -15,7 +15,7 @@ from surefoot.evidence.findings import (
     is_accepted,
     smallest_first,
 )
-from surefoot.faults import FaultFinder
+from surefoot.evidence.search import FaultSearch
 from surefoot.fuzz import fuzz_packed
 from surefoot.loop.deeper import MAX_STATES, deeper_runs
 from surefoot.loop.made import Made
@@ -246,16 +246,20 @@ class Analysis:
         """Return the faults on the runs, and whether there was time to look at all of these."""
         share = max(seconds * ANALYSIS_SHARE, 0.0)
         wanted = self.stage.within(self.stage.options.faults, seconds=share)
-        finder = FaultFinder(self.policy.task, self.policy, options=wanted)
+        search = FaultSearch(self.policy, wanted, known=self.seen)
         until = time.monotonic() + wanted.max_seconds
-        for number, run in enumerate(runs):
-            if time.monotonic() >= until:
-                return finder.result(), False
-            if number >= ENOUGH_RUNS and self._new(finder.faults):
-                break  # the others are still there in the next round, if these were not why
+
+        def note(number: int) -> Numbers | None:
             self.stage.watch.note(f"run {number + 1:,} of {len(runs):,}")
-            finder.add(run, progress=self.stage.numbers)
-        return finder.result(), True
+            return self.stage.numbers
+
+        new = 0
+        examined = search.examined(runs, is_over=lambda: time.monotonic() >= until, note=note)
+        for count, each in enumerate(examined, start=1):
+            new += len(each.new)
+            if count >= ENOUGH_RUNS and new:
+                break  # the others are still there in the next round, if these were not why
+        return search.result(), search.is_complete
 
     def _new(self, faults: Iterable[Fault]) -> list[Fault]:
         """Return those that no earlier round has found."""

@@ -65,21 +65,21 @@ def verify(
     steps, bytes and seconds (:data:`ProgressCallback`); ``watch`` is told which method begins.
     """
     task = require_task(task)
-    how = chosen(VerifyOptions, options, changes)
-    method = METHODS[how.method]
-    check_predicates(how)
+    settings = chosen(VerifyOptions, options, changes)
+    method = METHODS[settings.method]
+    check_predicates(settings)
     if not isinstance(certificate, bool | str | Path):
         raise InputError("bad-option", f"certificate is True or a path, not {shown(certificate)}")
     check_place(certificate)
-    bound_policy = as_policy(policy, task, seed=how.seed)
+    bound_policy = as_policy(policy, task, seed=settings.seed)
     handled_objective(objective, task, bound_policy, can_handle=method.can_handle)
     question = Question(
-        task, bound_policy, how, progress, certificate, watch, max_certificate_states
+        task, bound_policy, settings, progress, certificate, watch, max_certificate_states
     )
     if watch is not None:
-        watch(how.method)
+        watch(settings.method)
     result = method(question)
-    return result if how.method in METHODS.built_in else taken(result, question)
+    return result if settings.method in METHODS.built_in else taken(result, question)
 
 
 def check_predicates(options: VerifyOptions) -> None:

@@ -63,7 +63,7 @@ def verify_auto(question: Question) -> VerifyResult:
 class _Portfolio:
     def __init__(self, question: Question) -> None:
         self.question = question
-        self.how = question.options
+        self.options = question.options
         self.begin = time.perf_counter()
         self.reports: dict[str, EngineReport] = {}
         self.results: dict[str, VerifyResult] = {}
@@ -75,7 +75,7 @@ class _Portfolio:
         refusal = cannot_read(self.question.task, self.question.policy, method="box")
         if refusal is not None:
             self._report("box", 0.0, why=refusal)
-            return self._told(self._ask("explicit", self.how))
+            return self._told(self._ask("explicit", self.options))
         for step in STEPS:
             result = step.run(self) if step.is_due(self) else None
             if result is not None and result.verdict != "unknown":
@@ -94,10 +94,10 @@ class _Portfolio:
     @property
     def left(self) -> float:
         """How many seconds are left."""
-        return max(self.how.max_seconds - (time.perf_counter() - self.begin), 0.0)
+        return max(self.options.max_seconds - (time.perf_counter() - self.begin), 0.0)
 
     def _ask(
-        self, method: str, how: VerifyOptions, *, bounds: tuple[tuple[str, int], ...] = ()
+        self, method: str, options: VerifyOptions, *, bounds: tuple[tuple[str, int], ...] = ()
     ) -> VerifyResult:
         """Return what a method finds with these options, in this process."""
         from surefoot.verify import METHODS
@@ -105,7 +105,7 @@ class _Portfolio:
         if self.question.watch is not None:
             self.question.watch(method)
         begin = time.perf_counter()
-        question = replace(self.question, options=replace(how, method=method), bounds=bounds)
+        question = replace(self.question, options=replace(options, method=method), bounds=bounds)
         result = METHODS[method](question)
         why = None if result.reason is None else Refusal(result.code or "", result.reason)
         self._report(method, time.perf_counter() - begin, verdict=result.verdict, why=why)
@@ -130,7 +130,7 @@ class _Portfolio:
         explicit, box = self.results.get("explicit"), self.results.get("box")
         reasons = [f"{report.method}: {report.reason}" for report in self.reports.values()]
         if not self.left:
-            limit = replace(self.how, max_seconds=_rounded(self.how.max_seconds))
+            limit = replace(self.options, max_seconds=_rounded(self.options.max_seconds))
             reasons.append(out_of("seconds", limit).sentence)
         result = VerifyResult(
             verdict="unknown",
@@ -181,7 +181,7 @@ class _Portfolio:
         before = self.results.get("explicit")
         if before is None or self._is_cut("explicit"):
             return False
-        return before.states >= self.how.max_states or before.code == OUT_OF_MEMORY
+        return before.states >= self.options.max_states or before.code == OUT_OF_MEMORY
 
     def _is_within_reach(self) -> bool:
         """Return whether all that is reachable may be seen, as far as the start states tell."""
@@ -190,7 +190,7 @@ class _Portfolio:
             return has_description(task) and bool(task.core.has_finite_starts())
         states = self.starts * REACHED_PER_START
         needed_bytes = states * (8 * self.question.task.core.words + BYTES_BESIDE)
-        has_room = needed_bytes <= self.how.max_bytes and states <= self.how.max_states
+        has_room = needed_bytes <= self.options.max_bytes and states <= self.options.max_states
         return has_room and self._guessed_seconds() <= DOUBT * EXPLICIT_SHARE * self.left
 
     def _guessed_seconds(self) -> float:
@@ -201,8 +201,8 @@ class _Portfolio:
 
     def search_shortly(self) -> VerifyResult:
         """Look at everything where that is little: the answer does not depend on time then."""
-        most, seconds = min(self.how.max_states, FEW_STATES), min(self.left, FEW_SECONDS)
-        return self._ask("explicit", replace(self.how, max_states=most, max_seconds=seconds))
+        most, seconds = min(self.options.max_states, FEW_STATES), min(self.left, FEW_SECONDS)
+        return self._ask("explicit", replace(self.options, max_states=most, max_seconds=seconds))
 
     def try_runs(self) -> VerifyResult | None:
         """Try some runs: a failing one is found so most quickly."""
@@ -220,7 +220,7 @@ class _Portfolio:
             self._report(FUZZ, time.perf_counter() - begin, why=why)
             return None
         self._report(FUZZ, time.perf_counter() - begin, verdict="unsafe", why=None)
-        some = shortest_first(fuzzed.failing)[: max(self.how.runs, 1)]
+        some = shortest_first(fuzzed.failing)[: max(self.options.runs, 1)]
         runs = [replace(run, run=number, same=()) for number, run in enumerate(some)]
         return VerifyResult(
             *("unsafe", FUZZ, done, False, fuzzed.states, runs[0].steps, fuzzed.seconds),
@@ -229,14 +229,14 @@ class _Portfolio:
         )
 
     def _fuzzing(self) -> FuzzOptions:
-        seconds = min(FUZZ_SECONDS, FUZZ_SHARE * self.how.max_seconds, self.left)
+        seconds = min(FUZZ_SECONDS, FUZZ_SHARE * self.options.max_seconds, self.left)
         return FuzzOptions(
             runs=FUZZ_RUNS,
             lookahead=FUZZ_LOOKAHEAD,
-            workers=self.how.workers,
-            seed=self.how.seed,
+            workers=self.options.workers,
+            seed=self.options.seed,
             max_seconds=seconds,
-            memory_mb=self.how.memory_mb,
+            memory_mb=self.options.memory_mb,
         )
 
     def try_boxes(self) -> VerifyResult | None:
@@ -245,7 +245,7 @@ class _Portfolio:
         if not seconds:
             return None
         try:
-            return self._ask("box", replace(self.how, max_seconds=seconds))
+            return self._ask("box", replace(self.options, max_seconds=seconds))
         except Unsupported as error:
             self._report("box", 0.0, why=refusal_of(error))
         except InputError as error:
@@ -269,19 +269,21 @@ class _Portfolio:
     def search(self) -> VerifyResult:
         """Look at what is reachable, unless there are too many start states: then from a sample."""
         self.is_sample = not self._is_within_reach()
-        most, seconds = self.how.max_states, EXPLICIT_SHARE * self.left
+        most, seconds = self.options.max_states, EXPLICIT_SHARE * self.left
         if self.is_sample:
             seconds = min(SAMPLE_SECONDS, SAMPLE_SHARE * self.left)
             if self.starts is not None:  # fewer states than start states: that makes it a sample
                 most = max(min(most, self.starts - 1), 1)
-        how = replace(self.how, max_seconds=_rounded(seconds), max_states=most)
-        return self._ask("explicit", how)
+        options = replace(self.options, max_seconds=_rounded(seconds), max_states=most)
+        return self._ask("explicit", options)
 
     def race(self) -> VerifyResult | None:
         """Let methods on sets of states have the rest of the time, in processes of their own."""
         methods = ["box", "ic3"] if self._is_cut("box") else ["ic3"]
-        how = replace(self.how, max_seconds=_rounded(RACE_SHARE * self.left))
-        result, reports, unknown = verify_side_by_side(replace(self.question, options=how), methods)
+        options = replace(self.options, max_seconds=_rounded(RACE_SHARE * self.left))
+        result, reports, unknown = verify_side_by_side(
+            replace(self.question, options=options), methods
+        )
         for report in reports:
             why = None if report.reason is None else Refusal(report.code or "", report.reason)
             self._report(report.method, report.seconds, verdict=report.verdict, why=why)
@@ -291,13 +293,13 @@ class _Portfolio:
     def cut_where_ic3_blocked(self) -> VerifyResult | None:
         """Let ``box`` try again with bounds of what ``ic3`` has blocked."""
         seconds = self.left * (FED_SHARE if self._is_cut("explicit") else 1.0)
-        how = replace(self.how, max_seconds=_rounded(seconds))
+        options = replace(self.options, max_seconds=_rounded(seconds))
         bounds = self.results["ic3"].bounds
-        return self._ask("box", how, bounds=bounds) if how.max_seconds else None
+        return self._ask("box", options, bounds=bounds) if options.max_seconds else None
 
     def search_on(self) -> VerifyResult:
         """Let explicit search have the time that the others leave."""
-        return self._ask("explicit", replace(self.how, max_seconds=_rounded(self.left)))
+        return self._ask("explicit", replace(self.options, max_seconds=_rounded(self.left)))
 
 
 class _Step(NamedTuple):
