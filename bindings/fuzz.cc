@@ -31,17 +31,31 @@ const char* name_of(CutReason reason) {
     return names[static_cast<int>(reason)];
 }
 
+using Given = std::tuple<std::string, std::optional<std::uint64_t>, std::optional<std::uint64_t>>;
+
+std::vector<Strategy> strategies_of(const std::vector<Given>& given) {
+    if (given.empty()) throw std::invalid_argument("there is no strategy");
+    std::vector<Strategy> strategies;
+    for (const auto& [bias, lookahead, lookahead_states] : given)
+        strategies.push_back({bias_of(bias), lookahead, lookahead_states});
+    return strategies;
+}
+
 FuzzResult fuzz_runs(const Task& task, const Policy& policy, const nb::bytes& starts,
-                     const std::string& bias, std::optional<std::uint64_t> lookahead,
-                     std::uint64_t max_steps, std::uint64_t seed, const std::string& perturb,
-                     std::uint64_t changes, std::uint64_t workers, bool goes_on,
-                     std::optional<std::uint64_t> lookahead_states, const Guidance* guidance,
+                     const std::vector<Given>& strategies, std::uint64_t max_steps,
+                     std::uint64_t seed, const std::string& perturb, std::uint64_t changes,
+                     std::uint64_t workers, bool goes_on, const Guidance* guidance,
                      double max_seconds, std::uint64_t max_bytes, nb::object progress) {
     const std::vector<Word> words = to_words(task, starts);
     const auto* const compiled = dynamic_cast<const CompiledTask*>(&task);
-    const FuzzOptions options{bias_of(bias),       lookahead, max_steps, seed,
-                              perturb_of(perturb), changes,   workers,   goes_on,
-                              lookahead_states,    guidance};
+    const FuzzOptions options{strategies_of(strategies),
+                              max_steps,
+                              seed,
+                              perturb_of(perturb),
+                              changes,
+                              workers,
+                              goes_on,
+                              guidance};
     PythonBudget budget(max_seconds, max_bytes, ~std::uint64_t{0}, std::move(progress));
     if (task.is_slow() || policy.is_slow()) budget.budget().look_always();
     FuzzResult found;
@@ -76,6 +90,7 @@ void bind_runs(nb::module_& module) {
         .def_ro("is_done", &FuzzRun::is_done, "False: there was no time for it.")
         .def_ro("end", &FuzzRun::end)
         .def_prop_ro("reason", &reason_of<FuzzRun>, kReason)
+        .def_ro("strategy", &FuzzRun::strategy, "Which of the strategies made it.")
         .def_ro("steps", &FuzzRun::steps)
         .def_prop_ro("states", &states_of<FuzzRun>,
                      "Packed: all if the run fails, else the first only.")
@@ -112,6 +127,9 @@ void bind_result(nb::module_& module) {
         .def_prop_ro(
             "steps", [](const FuzzResult& result) { return count_steps(result.runs); },
             "Of all runs together.")
+        .def_prop_ro(
+            "distinct", [](const FuzzResult& result) { return count_distinct(result.runs); },
+            "How many of the runs went through different states.")
         .def(
             "equal_failing", [](const FuzzResult& result) { return equal_failing(result.runs); },
             "Return the numbers of failing runs, those of equal ones together.")
@@ -126,11 +144,12 @@ void bind_result(nb::module_& module) {
 void bind_fuzz(nb::module_& module) {
     bind_runs(module);
     bind_result(module);
-    module.def("fuzz", &fuzz_runs, "task"_a, "policy"_a, "starts"_a, nb::kw_only(), "bias"_a,
-               "lookahead"_a.none(), "max_steps"_a, "seed"_a, "perturb"_a, "changes"_a, "workers"_a,
-               "goes_on"_a, "lookahead_states"_a.none(), "guidance"_a.none() = nb::none(),
-               "max_seconds"_a, "max_bytes"_a, "progress"_a.none(),
-               "Return a run from each of the packed start states.");
+    module.def("fuzz", &fuzz_runs, "task"_a, "policy"_a, "starts"_a, nb::kw_only(), "strategies"_a,
+               "max_steps"_a, "seed"_a, "perturb"_a, "changes"_a, "workers"_a, "goes_on"_a,
+               "guidance"_a.none() = nb::none(), "max_seconds"_a, "max_bytes"_a,
+               "progress"_a.none(),
+               "Return a run from each of the packed start states. A strategy is a bias, how many "
+               "steps it looks ahead, and after how many states it goes no deeper.");
 }
 
 }  // namespace surefoot

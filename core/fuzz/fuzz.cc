@@ -8,8 +8,10 @@
 #include <system_error>
 #include <thread>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "base/hash.h"
+#include "fuzz/mix.h"
 #include "fuzz/runner.h"
 
 namespace surefoot {
@@ -38,11 +40,22 @@ public:
           max_bytes_(max_bytes / kGraphs),
           nodes_(new_nodes()) {}
 
-    // Do runs until there are none left, somebody stops, or an earlier run met an error.
+    // Go on with the next runs; which strategies make them, or none for the first of all.
+    void begin_round(std::uint64_t end, std::vector<std::uint32_t> plan) {
+        begin_ = end_;
+        end_ = end;
+        plan_ = std::move(plan);
+        next_.store(begin_);
+    }
+
+    bool is_over() const { return stopped() != StopReason::none || end_ > first_error_.load(); }
+
+    // Do runs of the round until there are none left, somebody stops, or an earlier run met an
+    // error.
     void help(Runner& runner) {
         while (stopped() == StopReason::none) {
             const std::uint64_t number = next_.fetch_add(1);
-            if (number >= runs_.size() || number > first_error_.load()) return;
+            if (number >= end_ || number > first_error_.load()) return;
             try {
                 do_run(runner, number);
             } catch (...) {
@@ -79,11 +92,12 @@ private:
 
     void do_run(Runner& runner, std::uint64_t number) {
         const Word* const start = starts_.data() + number * width_;
-        runs_[number] = runner.run(number, start, current_nodes());
+        const std::uint32_t strategy = plan_.empty() ? 0 : plan_[number - begin_];
+        runs_[number] = runner.run(number, strategy, start, current_nodes());
         if (runs_[number].reason != CutReason::memory) return;
         const std::lock_guard one_at_a_time(alone_);
         auto nodes = std::make_shared<GraphNodes>(width_, false);
-        runs_[number] = runner.run(number, start, nodes);
+        runs_[number] = runner.run(number, strategy, start, nodes);
         const std::lock_guard lock(mutex_);
         leave(*nodes);
     }
@@ -114,6 +128,9 @@ private:
     std::vector<FuzzRun>& runs_;
     bool is_for_threads_;
     std::uint64_t max_bytes_;  // of one graph
+    std::uint64_t begin_ = 0;  // of the round
+    std::uint64_t end_ = 0;
+    std::vector<std::uint32_t> plan_;
     std::mutex alone_;
     std::mutex mutex_;  // for what follows
     std::shared_ptr<GraphNodes> nodes_;
@@ -141,41 +158,63 @@ public:
     FuzzResult run() {
         result_.stopped = budget_.look({});
         if (result_.stopped != StopReason::none) return std::move(result_);
-        if (workers_ == 1)
-            run_here();
+        make_runners();
+        if (options_.strategies.size() == 1)
+            do_round(result_.runs.size(), {});
         else
-            run_in_threads();
+            do_rounds();
         work_->finish(result_);
         return std::move(result_);
     }
 
 private:
-    void run_here() {
-        Runner runner(task_, policy_, layout_, options_, [this](const Progress& progress) {
-            if (progress.bytes > work_->max_bytes()) return StopReason::memory;
-            if (progress.expanded <= kFew && ++polls_ % kPollsPerLook != 0 && !is_slow())
-                return StopReason::none;
-            const StopReason reason = budget_.look(work_->progress());
-            if (reason != StopReason::none) work_->stop(reason);
-            return reason;
-        });
-        work_->help(runner);
+    void make_runners() {
+        const bool is_alone = workers_ == 1;
+        for (std::uint64_t i = 0; i < workers_; ++i) {
+            runners_.push_back(std::make_unique<Runner>(
+                task_, policy_, layout_, options_, [this, is_alone](const Progress& progress) {
+                    if (progress.bytes > work_->max_bytes()) return StopReason::memory;
+                    return is_alone ? look(progress) : work_->stopped();
+                }));
+        }
+    }
+
+    StopReason look(const Progress& progress) {
+        if (progress.expanded <= kFew && ++polls_ % kPollsPerLook != 0 && !is_slow())
+            return StopReason::none;
+        const StopReason reason = budget_.look(work_->progress());
+        if (reason != StopReason::none) work_->stop(reason);
+        return reason;
+    }
+
+    void do_rounds() {
+        Mix mix(options_.strategies.size(), task_.words());
+        std::uint64_t done = 0;
+        while (done < result_.runs.size() && !work_->is_over()) {
+            const std::uint64_t end =
+                std::min<std::uint64_t>(done + Mix::kRoundRuns, result_.runs.size());
+            do_round(end, mix.plan());
+            mix.learn(result_.runs, done, end);
+            done = end;
+        }
+    }
+
+    // Do the runs up to this one.
+    void do_round(std::uint64_t end, std::vector<std::uint32_t> plan) {
+        work_->begin_round(end, std::move(plan));
+        if (workers_ == 1)
+            work_->help(*runners_.front());
+        else
+            run_in_threads();
     }
 
     bool is_slow() const { return task_.is_slow() || policy_.is_slow(); }
 
     void run_in_threads() {
-        std::vector<std::unique_ptr<Runner>> runners;
-        for (std::uint64_t i = 0; i < workers_; ++i) {
-            runners.push_back(std::make_unique<Runner>(
-                task_, policy_, layout_, options_, [this](const Progress& progress) {
-                    return progress.bytes > work_->max_bytes() ? StopReason::memory
-                                                               : work_->stopped();
-                }));
-        }
+        finished_ = 0;
         std::vector<std::thread> threads;
         try {
-            for (auto& runner : runners) {
+            for (auto& runner : runners_) {
                 threads.emplace_back([this, &runner] {
                     work_->help(*runner);
                     const std::lock_guard lock(mutex_);
@@ -210,6 +249,7 @@ private:
     FuzzResult result_;
     std::uint64_t workers_;
     std::optional<Work> work_;
+    std::vector<std::unique_ptr<Runner>> runners_;
     std::uint64_t polls_ = 0;
     std::mutex mutex_;
     std::condition_variable changed_;
@@ -237,6 +277,14 @@ std::uint64_t count_steps(const std::vector<FuzzRun>& runs) {
     std::uint64_t steps = 0;
     for (const FuzzRun& run : runs) steps += run.is_done ? run.steps : 0;
     return steps;
+}
+
+std::uint64_t count_distinct(const std::vector<FuzzRun>& runs) {
+    std::unordered_set<std::uint64_t> paths;
+    for (const FuzzRun& run : runs) {
+        if (run.is_done) paths.insert(run.path_hash);
+    }
+    return paths.size();
 }
 
 std::vector<std::vector<std::uint64_t>> equal_failing(const std::vector<FuzzRun>& runs) {

@@ -9,11 +9,12 @@
   exp(-h). Biases other than uniform go to a fail state that they see. The state where the lookahead
   begins is not part of it: runs do not stand still. Guarantee: every run is a run of the policy. It
   is cut because nothing fails only if everything the policy can reach from its start was seen. Run
-  `k` depends on task, policy, options, seed and `k` only, not on the number of workers, unless time
-  cuts it. Cost: a decision per state, kept from run to run and shared by all workers; one step of a
-  run that sees nothing new is a few reads. When to use it: to find failures fast; verification
-  proves that there are none. Paper: Jain et al. 2025, alg. 1, with a bound on the steps (as printed
-  it may go round for ever).
+  `k` depends on task, policy, strategy, seed and `k` only, not on the number of workers, unless
+  time cuts it. With several strategies, which one makes it depends on the runs before (mix.h).
+  Cost: a decision per state, kept from run to run and shared by all workers; one step of a run that
+  sees nothing new is a few reads. When to use it: to find failures fast; verification proves that
+  there are none. Paper: Jain et al. 2025, alg. 1, with a bound on the steps (as printed it may go
+  round for ever).
 
   Perturbation (Steinmetz et al. 2021, 5.4) makes the states to start from: a state on a run of the
   policy, with some values changed or some other actions taken.
@@ -31,6 +32,14 @@
 namespace surefoot {
 
 enum class Bias : std::uint8_t { uniform, greedy, weighted };
+
+// How a run picks where it goes on.
+struct Strategy {
+    Bias bias = Bias::greedy;
+    std::optional<std::uint64_t> lookahead = {};         // none: unlimited
+    std::optional<std::uint64_t> lookahead_states = {};  // one that has seen more goes no deeper
+};
+
 enum class Perturb : std::uint8_t { none, values, actions, both };
 
 // A model error cuts a run whose start has changed values; elsewhere it is thrown.
@@ -46,15 +55,13 @@ enum class CutReason : std::uint8_t {
 };
 
 struct FuzzOptions {
-    Bias bias = Bias::greedy;
-    std::optional<std::uint64_t> lookahead;  // none: unlimited
+    std::vector<Strategy> strategies = {Strategy{}};  // several are mixed: see mix.h
     std::uint64_t max_steps = 1000;
     std::uint64_t seed = 0;
     Perturb perturb = Perturb::none;
     std::uint64_t changes = 1;
     std::uint64_t workers = 1;
     bool goes_on = false;  // a run does not end before its time where it is known to be safe
-    std::optional<std::uint64_t> lookahead_states;  // a lookahead that has seen more goes no deeper
     const Guidance* guidance = nullptr;  // where runs are drawn to; none: to fail. Must stay
 };
 
@@ -68,9 +75,11 @@ struct Change {
 struct FuzzRun {
     RunEnd end = RunEnd::cut;
     CutReason reason = CutReason::none;
-    bool is_done = false;  // false: there was no time for it
+    bool is_done = false;        // false: there was no time for it
+    std::uint32_t strategy = 0;  // which of the strategies made it
     std::uint64_t steps = 0;
-    std::vector<Word> states;  // of failing runs, else the first only
+    std::uint64_t path_hash = 0;  // of all its states
+    std::vector<Word> states;     // of failing runs, else the first only
     std::vector<ActionId> actions;
     std::vector<Word> reached;  // of perturbed ones: where the changes began
     std::vector<Change> changes;
@@ -95,6 +104,9 @@ struct EndCount {
 std::vector<EndCount> count_ends(const std::vector<FuzzRun>& runs);
 
 std::uint64_t count_steps(const std::vector<FuzzRun>& runs);
+
+// How many runs went through different states. Of those that do not fail only hashes are compared.
+std::uint64_t count_distinct(const std::vector<FuzzRun>& runs);
 
 // The numbers of failing runs, those with the same states and actions together, in the order in
 // which they first occur.

@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/hash.h"
+
 namespace surefoot {
 
 namespace {
 
 constexpr std::size_t kMaxLayerPart =
     1024;  // states that are expanded between two looks at the clock
+constexpr std::uint64_t kPathFactor = 0xa0761d6478bd642fULL;
 constexpr int kPerturbTries = 100;
 constexpr std::uint32_t kMaxSerial = 0x7fffffff;  // stamps are twice that, and one more
 
@@ -53,10 +56,13 @@ void Runner::use(std::shared_ptr<GraphNodes> nodes) {
     lookahead_serial_ = 0;
 }
 
-FuzzRun Runner::run(std::uint64_t number, const Word* start, std::shared_ptr<GraphNodes> nodes) {
+FuzzRun Runner::run(std::uint64_t number, std::uint32_t strategy, const Word* start,
+                    std::shared_ptr<GraphNodes> nodes) {
     use(std::move(nodes));
+    strategy_ = options_.strategies[strategy];
     Random random(options_.seed, number);
     FuzzRun run;
+    run.strategy = strategy;
     if (options_.perturb == Perturb::none)
         run.states.assign(start, start + task_.words());
     else
@@ -72,6 +78,7 @@ FuzzRun Runner::run(std::uint64_t number, const Word* start, std::shared_ptr<Gra
     }
     graph_.tell();
     run.steps = path_.size() - 1;
+    run.path_hash = path_hash();
     if (run.end == RunEnd::fail) write(run);
     run.is_done = true;
     return run;
@@ -158,10 +165,10 @@ std::optional<std::size_t> Runner::look_ahead(FuzzRun& run, StateId here, Random
         layer = end;
         if (layer == seen_.size()) return std::nullopt;
         if (sees_fail(layer))
-            return options_.bias == Bias::uniform ? pick(layer, random) : pick_fail(layer, random);
+            return strategy_.bias == Bias::uniform ? pick(layer, random) : pick_fail(layer, random);
         const bool is_last = depth >= steps_left ||
-                             depth >= options_.lookahead.value_or(depth + 1) ||
-                             seen_.size() > options_.lookahead_states.value_or(seen_.size());
+                             depth >= strategy_.lookahead.value_or(depth + 1) ||
+                             seen_.size() > strategy_.lookahead_states.value_or(seen_.size());
         if (is_last || has_unique_least(layer)) return pick(layer, random);
     }
 }
@@ -220,8 +227,8 @@ std::size_t Runner::pick_fail(std::size_t layer, Random& random) const {
 }
 
 std::size_t Runner::pick(std::size_t layer, Random& random) {
-    if (options_.bias == Bias::uniform) return 1 + random.below(std::uint64_t{seen_.size() - 1});
-    if (options_.bias == Bias::weighted) return pick_weighted(random);
+    if (strategy_.bias == Bias::uniform) return 1 + random.below(std::uint64_t{seen_.size() - 1});
+    if (strategy_.bias == Bias::weighted) return pick_weighted(random);
     std::size_t picked = layer;
     std::uint64_t count = 0;
     double least = graph_.distance(seen_[layer].id);
@@ -352,6 +359,13 @@ bool Runner::take_action(FuzzRun& run, std::vector<Word>& state, Random& random)
     state.assign(outcome, outcome + width);
     run.changes.push_back({-1, static_cast<std::int64_t>(index(action)), state});
     return true;
+}
+
+std::uint64_t Runner::path_hash() const {
+    std::uint64_t hash = 0;
+    for (StateId id : path_)
+        hash = fold_multiply(hash ^ hash_words(graph_.state(id), task_.words()), kPathFactor);
+    return hash;
 }
 
 void Runner::write(FuzzRun& run) {

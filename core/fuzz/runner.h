@@ -22,7 +22,8 @@ public:
            Poll poll);
 
     // Which states are known before does not matter.
-    FuzzRun run(std::uint64_t number, const Word* start, std::shared_ptr<GraphNodes> nodes);
+    FuzzRun run(std::uint64_t number, std::uint32_t strategy, const Word* start,
+                std::shared_ptr<GraphNodes> nodes);
 
     std::uint64_t bytes() const {
         return graph_.bytes() + (stamps_.capacity() + marks_.capacity()) * sizeof(std::uint32_t);
@@ -61,11 +62,13 @@ private:
     bool change_value(FuzzRun& run, std::vector<Word>& state, Random& random);
     bool take_action(FuzzRun& run, std::vector<Word>& state, Random& random);
 
+    std::uint64_t path_hash() const;
     void write(FuzzRun& run);
 
     const Task& task_;
     const Layout* layout_;
     FuzzOptions options_;
+    Strategy strategy_;  // of the run
     Poll poll_;
     PolicyGraph graph_;
     std::unique_ptr<Stepper> stepper_;

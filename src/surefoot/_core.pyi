@@ -523,6 +523,10 @@ class FuzzRun:
         """Why it was cut; empty if it was not."""
 
     @property
+    def strategy(self) -> int:
+        """Which of the strategies made it."""
+
+    @property
     def steps(self) -> int: ...
 
     @property
@@ -575,6 +579,10 @@ class FuzzResult:
     def steps(self) -> int:
         """Of all runs together."""
 
+    @property
+    def distinct(self) -> int:
+        """How many of the runs went through different states."""
+
     def equal_failing(self) -> list[list[int]]:
         """Return the numbers of failing runs, those of equal ones together."""
 
@@ -591,8 +599,10 @@ class FuzzResult:
     def stopped(self) -> Literal['', 'seconds', 'memory', 'states', 'interrupted', 'model-error']:
         """What ran out, or why it ended early; empty if nothing did."""
 
-def fuzz(task: Task, policy: Policy, starts: bytes, *, bias: str, lookahead: int | None, max_steps: int, seed: int, perturb: str, changes: int, workers: int, goes_on: bool, lookahead_states: int | None, guidance: Guidance | None = None, max_seconds: float, max_bytes: int, progress: object | None) -> FuzzResult:
-    """Return a run from each of the packed start states."""
+def fuzz(task: Task, policy: Policy, starts: bytes, *, strategies: Sequence[tuple[str, int | None, int | None]], max_steps: int, seed: int, perturb: str, changes: int, workers: int, goes_on: bool, guidance: Guidance | None = None, max_seconds: float, max_bytes: int, progress: object | None) -> FuzzResult:
+    """
+    Return a run from each of the packed start states. A strategy is a bias, how many steps it looks ahead, and after how many states it goes no deeper.
+    """
 
 class FoundVerdict:
     """A verdict, and why it is unknown."""

@@ -31,7 +31,7 @@ def test_document(surefoot: Surefoot) -> None:
     assert document["command"] == "fuzz"
     assert document["policy"] == {"name": "first", "sha256": None}
     assert document["options"]["lookahead"] is None
-    assert document["options"]["bias"] == "greedy"
+    assert document["options"]["bias"] == "mixed"
     assert document["seed"] == 3
     assert document["stopped"] is None
     assert [run["run"] for run in document["runs"]] == list(range(20))
@@ -61,8 +61,9 @@ def test_text_shows_a_shortest_failing_run_and_counts(surefoot: Surefoot) -> Non
     first = next(run for run in failing if run["steps"] == shortest)
     assert head == (
         f"run {first['run']}: fail after {shortest} steps, "
-        f"a shortest of {len(distinct)} distinct failing runs"
+        f"a shortest of {len(distinct)} distinct failing runs, by --bias greedy --lookahead 1"
     )
+    assert first["strategy"] == {"bias": "greedy", "lookahead": 1}
     assert start.startswith("  start  location_load_0=")
     assert [step.split()[1] for step in steps] == first["actions"]
     assert all(step.count("=") < 9 for step in steps)
@@ -85,8 +86,48 @@ def test_unlimited_lookahead_is_none(surefoot: Surefoot) -> None:
         surefoot("fuzz", LINE, "--policy", "random", "--runs", "30", *more, "--json").document
         for more in ((), ("--lookahead", "none"), ("--lookahead", "1"))
     )
-    assert plain["runs"] == named["runs"]
+    assert plain["options"]["lookahead"] is None
+    assert named["options"]["lookahead"] == "none"
     assert one["options"]["lookahead"] == 1
+
+
+EIGHTEEN = """
+from surefoot import Description
+
+d = Description("eighteen")
+x = d.int("x", 0, 9, initial=0)
+d.edge("go", guard=x < 8, outcomes=[{x: x + 1}, {x: x + 2}])
+d.edge("stop", guard=x == 7, outcomes=[{x: 8}])
+d.goal(x == 8)
+d.fail(x == 9)
+walk = d.compile()
+"""
+
+
+def test_the_default_finds_what_greedy_runs_never_see(surefoot: Surefoot, tmp_path: Path) -> None:
+    (tmp_path / "eighteen.py").write_text(EIGHTEEN)
+    greedy = surefoot("fuzz", "eighteen.py:walk", "--policy", "first", "--bias", "greedy")
+    assert greedy.code == 0
+    assert "runs    1,000  1 distinct: fuzzing saw one behaviour" in greedy.out
+    default = surefoot("fuzz", "eighteen.py:walk", "--policy", "first")
+    assert default.code == 1, default.out
+    faults = surefoot("faults", "eighteen.py:walk", "--policy", "first", "--json")
+    assert faults.code == 1
+    (fault,) = faults.document["faults"]
+    assert (fault["state"], fault["action"], fault["alternatives"]) == ({"x": 7}, "go", ["stop"])
+
+
+def test_a_mixed_run_is_made_again_by_its_strategy(surefoot: Surefoot, tmp_path: Path) -> None:
+    (tmp_path / "eighteen.py").write_text(EIGHTEEN)
+    task = ("fuzz", "eighteen.py:walk", "--policy", "first", "--seed", "4")
+    head = surefoot(*task).out.splitlines()[1]
+    number, made_by = head.split()[1].rstrip(":"), head.partition(", by ")[2].split()
+    runs = ("--runs", str(int(number) + 1))
+    mixed, alone = (
+        surefoot(*task, *runs, *more, "--json").document["runs"][-1] for more in ((), made_by)
+    )
+    keys = ("run", "start", "result", "steps")
+    assert [mixed[key] for key in keys] == [alone[key] for key in keys]
 
 
 def test_workers_change_nothing(surefoot: Surefoot) -> None:

@@ -29,7 +29,8 @@ Table random_table(Random& random, std::uint32_t states, std::uint32_t actions) 
 }
 
 bool are_equal(const FuzzRun& a, const FuzzRun& b) {
-    return a.end == b.end && a.reason == b.reason && a.steps == b.steps && a.states == b.states &&
+    return a.end == b.end && a.strategy == b.strategy && a.path_hash == b.path_hash &&
+           a.reason == b.reason && a.steps == b.steps && a.states == b.states &&
            a.actions == b.actions && a.is_done && b.is_done;
 }
 
@@ -64,8 +65,9 @@ int test(std::uint64_t rounds) {
             starts.push_back(0);
         }
         FuzzOptions options;
-        options.bias = static_cast<Bias>(round % 3);
-        if (round % 4 != 0) options.lookahead = 1 + round % 4;
+        options.strategies.front().bias = static_cast<Bias>(round % 3);
+        if (round % 4 != 0) options.strategies.front().lookahead = 1 + round % 4;
+        if (round % 2 == 0) options.strategies.push_back({Bias::weighted, 2});
         options.max_steps = 100;
         options.seed = round;
         mistakes += !agrees(task, starts, options);

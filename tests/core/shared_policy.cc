@@ -227,7 +227,7 @@ private:
         Budget budget = endless();
         FuzzOptions options;
         options.max_steps = 50;
-        options.lookahead = 3;
+        options.strategies.front().lookahead = 3;
         options.workers = kWorkers;
         const FuzzResult result = fuzz(task_, policy_, states_, nullptr, options, budget);
         TaskOracle oracle(task_, {"lazy_attractor", {Order::app, 0, &policy_}, 1});

@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -140,7 +141,10 @@ def test_runs_are_drawn_to_what_the_guidance_says():
     d.fail(x == 9)
     d.start(x == 0)
     task = d.compile()
-    starts, how = task.draw_starts(20), FuzzOptions(runs=20, lookahead=1, max_steps=5, workers=1)
+    starts, how = (
+        task.draw_starts(20),
+        FuzzOptions(runs=20, bias="greedy", lookahead=1, max_steps=5, workers=1),
+    )
 
     def ends(guidance):
         runs = fuzz_packed(as_policy("first", task), starts, how, guidance=guidance).runs
@@ -148,7 +152,7 @@ def test_runs_are_drawn_to_what_the_guidance_says():
 
     plain = ends(None)
     assert plain == ends(task.guidance_to(x == 9)) == ends(task.guidance_to(x > 8))
-    closer = FuzzOptions(runs=20, lookahead=1, max_steps=50, workers=1)
+    closer = replace(how, max_steps=50)
     to_fail = fuzz_packed(as_policy("first", task), starts, closer)
     away = fuzz_packed(as_policy("first", task), starts, closer, guidance=task.guidance_to(x == -9))
     assert to_fail.counts == {"fail": 20}

@@ -62,8 +62,8 @@ class FuzzFlags(FuzzOptions):
     max_seconds: HiddenSeconds = FuzzOptions.max_seconds
     memory_mb: HiddenInt = FuzzOptions.memory_mb
     runs: HiddenInt = FuzzOptions.runs
-    bias: Annotated[str, Parameter(alias="--bias")] = FuzzOptions.bias
-    """how fuzzing picks an outcome: uniform, greedy or weighted"""
+    bias: Annotated[str, Parameter(alias="--bias")] = DebugOptions.fuzz.bias
+    """how fuzzing picks an outcome: uniform, greedy, weighted or mixed"""
     lookahead: Annotated[int | None, Parameter(alias="--lookahead")] = FuzzOptions.lookahead
     """steps to look ahead; if not given, 10 on real numbers, else until 3,000 states are seen"""
     max_steps: HiddenInt = FuzzOptions.max_steps

@@ -20,7 +20,11 @@ from surefoot.cli.arguments import (
     checked_options,
 )
 from surefoot.cli.decide import read_radius
-from surefoot.cli.fuzz import FuzzArguments, read_lookahead  # noqa: F401  # in its annotations
+from surefoot.cli.fuzz import (  # noqa: F401  # read_lookahead is in its annotations
+    FuzzArguments,
+    plain_options,
+    read_lookahead,
+)
 from surefoot.cli.policy_arguments import PolicyArguments
 from surefoot.errors import InputError
 from surefoot.options import FaultOptions, FuzzOptions
@@ -151,7 +155,7 @@ def faults(
     settings = replace(settings, max_seconds=left)
     result = _result(loaded_policy, runs, fuzzed, settings, checking, is_text=not json)
     if json:
-        given = {**asdict(settings), **asdict(fuzzing), **policy.given(), **findings.given()}
+        given = {**asdict(settings), **plain_options(fuzzing), **policy.given(), **findings.given()}
         given |= {"max_seconds": options.max_seconds, "run": list(map(str, run))}
         content = document(
             "faults",

@@ -25,7 +25,7 @@ from surefoot.cli.arguments import (
 )
 from surefoot.cli.policy_arguments import PolicyArguments
 from surefoot.errors import InputError, printable, quoted
-from surefoot.options import FuzzOptions, whole
+from surefoot.options import MAX_INT, FuzzOptions, whole
 from surefoot.text import counted
 
 if TYPE_CHECKING:
@@ -42,10 +42,12 @@ Out = Annotated[
 
 
 def read_lookahead(_: object, tokens: Sequence[Token]) -> int | None:
-    """Return the lookahead as given on the command line: None, or a whole number from 1."""
+    """Return the lookahead as given on the command line: a whole number from 1, the largest there
+    is for none.
+    """
     text: str = tokens[0].value
-    if text == "none":
-        return None
+    if text in ("none", "inf"):
+        return MAX_INT
     is_number = text.isascii() and text.isdigit() and len(text) <= 20
     number = whole(int(text)) if is_number else None
     if not number:
@@ -59,18 +61,16 @@ def read_lookahead(_: object, tokens: Sequence[Token]) -> int | None:
 
 @dataclass(frozen=True, kw_only=True)
 class FuzzArguments(FuzzOptions):
-    """The options as the command line takes them: an unlimited lookahead has a name."""
+    """The options as the command line takes them: a lookahead without limit has a name."""
 
     lookahead: Annotated[
         int | None,
         Parameter(
-            converter=read_lookahead,
-            n_tokens=1,
-            allow_leading_hyphen=True,
-            show_default=lambda _: "none",
+            converter=read_lookahead, n_tokens=1, allow_leading_hyphen=True, show_default=False
         ),
     ] = None
-    """how many steps to look ahead when picking an outcome; none: as far as needed"""
+    """how many steps to look ahead when picking an outcome; none: as far as needed; if not given,
+    one if uniform, else until 300 states are seen"""
 
     def plain(self) -> FuzzOptions:
         """Return the options. Raises InputError for a bad value."""
@@ -103,8 +103,9 @@ def fuzz(
     """Find runs of a policy that fail.
 
     Runs begin in random start states, or in those of --states in turn. Where an
-    action has several outcomes, one near fail is picked; --bias and --lookahead say
-    how. Shows the shortest failing run and counts how the others ended.
+    action has several outcomes, --bias says which one is picked: by default each run
+    is made in one of several ways, most in those that find something new. Shows the
+    shortest failing run and counts how the others ended.
     Exit code 1 if a run fails; else 4 if time or memory ran out before all runs
     were done, else 0.
 
@@ -138,7 +139,7 @@ def fuzz(
             progress=fuzzing_teller(progress, settings.runs),
         )
     if json or out is not None:
-        given = {**asdict(settings), **policy.given(), "states": states and str(states)}
+        given = {**plain_options(settings), **policy.given(), "states": states and str(states)}
         content = _document(loaded_policy, result, settings, {**given, **task_arguments.given()})
     if out is not None:
         write_document(out, content)
@@ -151,6 +152,12 @@ def fuzz(
     for hint in _hints(result, settings):
         print(hint, file=sys.stderr)
     return exit_code_of(result)
+
+
+def plain_options(options: FuzzOptions) -> dict[str, object]:
+    """Return the options as a document has them: a lookahead without limit by its name."""
+    given = asdict(options)
+    return {**given, "lookahead": "none"} if options.lookahead == MAX_INT else given
 
 
 def exit_code_of(result: FuzzResult) -> int:
@@ -239,6 +246,8 @@ def _print_run(task: Task, run: Run, result: FuzzResult) -> None:
 
     count = len(result.failing)
     more = f", a shortest of {count:,} distinct failing runs" if count > 1 else ""
+    if run.strategy is not None:
+        more += f", by {run.strategy}"
     console().print(head_of(run, more))
     print("\n".join(lines_of(run, labels_of(task))), end="\n\n")
 
@@ -258,8 +267,8 @@ def _hints(result: FuzzResult, options: FuzzOptions) -> list[str]:
         text = f"{done:,} of {counted(options.runs, 'run')} were done"
         limit = f"{options.max_seconds:,g} seconds"
         help = "raise --max-seconds or --workers"
-        if options.lookahead is None:
-            help += ", or look less far ahead: --lookahead 3"
+        if options.lookahead is None and options.bias != "uniform":
+            help += ", or look less far ahead: --lookahead 1"
         hints.append(f"cut: {limit} were not enough, {text}; {help}")
     if count := reasons["memory"]:
         limit = f"{options.memory_mb:,} MB"

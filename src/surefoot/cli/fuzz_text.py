@@ -20,7 +20,8 @@ def count_lines(result: FuzzResult) -> Iterator[Text]:
     ends = [end for end in RunEnd if result.counts.get(end)]
     width = max([len("runs"), *(len(end.word) + 2 for end in ends)])
     total = f"{sum(result.counts.values()):,}"
-    yield Text(f"{'runs':{width}}  {total}")
+    coinciding = f"  {text}" if (text := result.coinciding_text) else ""
+    yield Text(f"{'runs':{width}}  {total}{coinciding}")
     for end in ends:
         count = Text(f"{result.counts[end]:>{len(total)},}", style=STYLES[end])
         more = f"  {meaning}" if (meaning := _meaning(end, result)) else ""

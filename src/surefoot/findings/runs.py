@@ -8,10 +8,12 @@ from typing import Any
 
 from surefoot.errors import InputError, nearest_hint, quoted, shown
 from surefoot.records import Run, RunEnd
-from surefoot.records.runs import Change, Made
+from surefoot.records.runs import Change, Made, Strategy
 from surefoot.tasks.compiled_task import has_description
 from surefoot.tasks.state import State
 from surefoot.tasks.task import Feature, Task
+
+PICKS = ("uniform", "greedy", "weighted")
 
 
 def run_from(content: object, task: Task, *, file: str | Path | None = None) -> Run:
@@ -66,7 +68,16 @@ def run_in(content: Mapping[str, Any], task: Task, *, file: str | Path | None) -
         result=RunEnd.FAIL,
         made=made,
         same=tuple(each for each in same if type(each) is int) if isinstance(same, list) else (),
+        strategy=_strategy_in(content.get("strategy")),
     )
+
+
+def _strategy_in(given: object) -> Strategy | None:
+    """Return how fuzzing made a run; None if nothing that it may have written says it."""
+    if not isinstance(given, dict) or given.get("bias") not in PICKS:
+        return None
+    lookahead = given.get("lookahead")
+    return Strategy(given["bias"], lookahead if type(lookahead) is int else None)
 
 
 def state_in(given: object, names: object, task: Task) -> State:

@@ -7,11 +7,12 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Unpack
+from typing import Any, NamedTuple, Unpack
 
 from surefoot import _core
 from surefoot.errors import InputError, Refusal, quoted, shown
 from surefoot.fuzz.bias import BIASES, Bias, check_bias
+from surefoot.fuzz.strategies import CoreStrategy, strategies_of, with_lookahead
 from surefoot.objectives import SAFETY, Objective, handled_objective, handles_only
 from surefoot.options import FuzzOptions, chosen
 from surefoot.options.keywords import FuzzChanges
@@ -42,11 +43,12 @@ def fuzz(
     """Return runs of the policy, looked for where they may fail (Jain et al. 2025, alg. 1).
 
     Run ``k`` begins in a start state drawn uniformly, or in ``states[k]``, round and round. It
-    depends on (task, policy, options, seed, k) only. A run is cut, with the reason
-    ``nothing-reachable-fails``, once everything that the policy can reach from its start was seen
-    and does not fail. Options are those of
-    :class:`FuzzOptions`, also as keywords. ``progress`` is called about ten times a second with
-    states, runs done, failing runs, 0 and seconds.
+    depends on (task, policy, options, seed, k) only. The bias ``mixed`` makes it by the strategy
+    that stands in the run, and it is the run ``k`` of that strategy alone. A run is cut, with the
+    reason ``nothing-reachable-fails``, once everything that the policy can reach from its start was
+    seen and does not fail. Options are those of :class:`FuzzOptions`, also as keywords.
+    ``progress`` is called about ten times a second with states, runs done, failing runs, 0 and
+    seconds.
     """
     task = require_task(task)
     settings = _checked_options(chosen(FuzzOptions, options, changes), task)
@@ -55,7 +57,9 @@ def fuzz(
     begin = time.perf_counter()
     starts = _starts(task, states, settings)
     left = max(settings.max_seconds - (time.perf_counter() - begin), 0.0)
-    result = fuzz_packed(policy, starts, replace(settings, max_seconds=left), progress=progress)
+    how, states_ahead = with_lookahead(settings, BIASES[settings.bias].pick)
+    how = replace(how, max_seconds=left)
+    result = fuzz_packed(policy, starts, how, progress=progress, lookahead_states=states_ahead)
     return replace(result, seconds=time.perf_counter() - begin)
 
 
@@ -76,27 +80,26 @@ def fuzz_packed(
     fail, or to what the guidance says (``CompiledTask.guidance_to``), or to what the bias says.
     """
     task, bias = policy.task, BIASES[options.bias]
+    strategies = strategies_of(bias.pick, options.lookahead, lookahead_states)
     begin = time.perf_counter()
     with core_errors(task):
         fuzzed = _core.fuzz(
             task.core,
             policy.core,
             starts,
-            bias=bias.pick,
-            lookahead=options.lookahead,
+            strategies=strategies,
             max_steps=options.max_steps,
             seed=options.seed,
             perturb=options.perturb,
             changes=options.changes,
             workers=num_workers(policy, options.workers),
             goes_on=to_the_end,
-            lookahead_states=lookahead_states,
             guidance=_guidance(bias, task) or guidance,
             max_seconds=options.max_seconds,
             max_bytes=options.max_bytes,
             progress=progress,
         )
-    return _result(task, fuzzed, seconds=time.perf_counter() - begin)
+    return _result(_Fuzzed(task, fuzzed, strategies), seconds=time.perf_counter() - begin)
 
 
 def _guidance(bias: Bias, task: Task) -> _core.Guidance | None:
@@ -157,7 +160,16 @@ def _starts(
 # -- the core's runs ---------------------------------------------------------------------------
 
 
-def _result(task: Task, fuzzed: _core.FuzzResult, *, seconds: float) -> FuzzResult:
+class _Fuzzed(NamedTuple):
+    """The core's runs, and what belongs to them."""
+
+    task: Task
+    core: _core.FuzzResult
+    strategies: tuple[CoreStrategy, ...]
+
+
+def _result(found: _Fuzzed, *, seconds: float) -> FuzzResult:
+    fuzzed = found.core
     equal = fuzzed.equal_failing()
     counts: Counter[str] = Counter()
     cuts: Counter[str] = Counter()
@@ -168,6 +180,7 @@ def _result(task: Task, fuzzed: _core.FuzzResult, *, seconds: float) -> FuzzResu
             cuts[each.reason] += each.runs
     return FuzzResult(
         distinct=len(equal),
+        distinct_runs=fuzzed.distinct,
         counts=dict(counts),
         cuts=dict(cuts),
         asked=len(fuzzed),
@@ -176,27 +189,26 @@ def _result(task: Task, fuzzed: _core.FuzzResult, *, seconds: float) -> FuzzResu
         states=fuzzed.states,
         seconds=seconds,
         stopped=fuzzed.stopped or ("memory" if "memory" in cuts else None),
-        make_runs=lambda: _runs(task, fuzzed),
-        make_failing=lambda: _failing(task, fuzzed, equal),
+        make_runs=lambda: _runs(found),
+        make_failing=lambda: _failing(found, equal),
     )
 
 
-def _runs(task: Task, fuzzed: _core.FuzzResult) -> tuple[Run, ...]:
+def _runs(found: _Fuzzed) -> tuple[Run, ...]:
     """Return the runs that are done."""
-    numbered = enumerate(fuzzed.runs)
-    return tuple(_run(task, number, run) for number, run in numbered if run.is_done)
+    numbered = enumerate(found.core.runs)
+    return tuple(_run(found, number, run) for number, run in numbered if run.is_done)
 
 
-def _failing(
-    task: Task, fuzzed: _core.FuzzResult, equal: Iterable[Sequence[int]]
-) -> tuple[Run, ...]:
+def _failing(found: _Fuzzed, equal: Iterable[Sequence[int]]) -> tuple[Run, ...]:
     """Return the first of equal failing runs, with the numbers of the others."""
     return tuple(
-        _run(task, first, fuzzed.run(first), same=tuple(others)) for first, *others in equal
+        _run(found, first, found.core.run(first), same=tuple(others)) for first, *others in equal
     )
 
 
-def _run(task: Task, number: int, run: _core.FuzzRun, *, same: tuple[int, ...] = ()) -> Run:
+def _run(found: _Fuzzed, number: int, run: _core.FuzzRun, *, same: tuple[int, ...] = ()) -> Run:
+    task, is_mixed = found.task, len(found.strategies) > 1
     return Run(
         run=number,
         states=PackedStates(run.states, 8 * task.core.words, task.unpack),
@@ -206,6 +218,7 @@ def _run(task: Task, number: int, run: _core.FuzzRun, *, same: tuple[int, ...] =
         num_steps=run.steps,
         made=_made(task, run),
         same=same,
+        strategy=found.strategies[run.strategy].record if is_mixed else None,
     )
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from surefoot.tasks.compiled_task import CompiledTask
     from surefoot.tasks.expressions import Expr
 
-Pick = Literal["uniform", "greedy", "weighted"]
+Pick = Literal["mixed", "uniform", "greedy", "weighted"]
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,8 @@ class Bias:
     """How to pick a state of the lookahead to go on from.
 
     ``pick`` is ``uniform`` (any), ``greedy`` (one of the last layer with the least distance) or
-    ``weighted`` (any, a state at distance h with a weight of exp(-h)). ``guidance`` returns what
+    ``weighted`` (any, a state at distance h with a weight of exp(-h)), or ``mixed``: each run by
+    one of these, most by those that find something new. ``guidance`` returns what
     the distance is to: a condition over the variables of the task. Without it, it is the distance
     to fail. Whatever the guidance, ``greedy`` and ``weighted`` go to a fail state that they see.
     """
@@ -42,7 +43,7 @@ BIASES: Registry[Bias] = Registry(
     package="surefoot.fuzz",
     constant="BIAS",
     made_by="Bias",
-    first=("uniform", "greedy", "weighted"),
+    first=("mixed", "uniform", "greedy", "weighted"),
     plural="biases",
 )
 """biases by name"""

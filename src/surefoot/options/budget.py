@@ -1,5 +1,6 @@
 """What every stage may use, and which options of a stage were given."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import ClassVar, Self, TypeVar
@@ -46,6 +47,12 @@ class BudgetOptions:
 
 
 Options = TypeVar("Options", bound=BudgetOptions)
+
+
+def is_infinite(value: object) -> bool:
+    """Return whether this is how users write that there is no limit."""
+    is_text = isinstance(value, str) and value == "inf"
+    return is_text or (isinstance(value, float) and value == math.inf)
 
 
 def given_values(options: BudgetOptions) -> dict[str, object]:

@@ -66,7 +66,7 @@ class DebugOptions(BudgetOptions):
     """how many threads; if not given, one for each processor. The result is the same"""
     seed: int = 0
     """same seed, task, policy and options: same result, interrupted or not"""
-    fuzz: FuzzOptions = FuzzOptions()  # noqa: RUF009  # frozen
+    fuzz: FuzzOptions = FuzzOptions(bias="greedy")  # noqa: RUF009  # frozen
     """how to look for failing runs"""
     faults: FaultOptions = FaultOptions(state_seconds=2.0)  # noqa: RUF009  # frozen
     """how to find the faults on them"""

@@ -1,17 +1,10 @@
 """Options of stages that decide what is safe: states, decisions, and certificates."""
 
-import math
 from dataclasses import dataclass
 from typing import Annotated
 
 from surefoot.options.bounds import Least, Most
-from surefoot.options.budget import MAX_WORKERS, BudgetOptions
-
-
-def is_infinite(value: object) -> bool:
-    """Return whether this is how users write that there is no limit."""
-    is_text = isinstance(value, str) and value == "inf"
-    return is_text or (isinstance(value, float) and value == math.inf)
+from surefoot.options.budget import MAX_WORKERS, BudgetOptions, is_infinite
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from surefoot.options.bounds import Least, Most, OneOf
-from surefoot.options.budget import MAX_WORKERS, BudgetOptions
+from surefoot.options.budget import MAX_INT, MAX_WORKERS, BudgetOptions, is_infinite
 
 PERTURBATIONS = ("none", "values", "actions", "both")
 MAX_SIMULATED = 1_000_000  # all runs are kept in memory
@@ -38,10 +38,12 @@ class FuzzOptions(BudgetOptions):
 
     runs: Annotated[int, Least(1), Most(MAX_FUZZED, hint=MORE)] = 1_000
     """how many runs to try"""
-    bias: str = "greedy"
-    """how to pick an outcome: uniform, greedy (nearest to fail) or weighted (near ones likelier)"""
+    bias: str = "mixed"
+    """how to pick an outcome: uniform, greedy (nearest to fail), weighted (near ones likelier), or
+    mixed: each run by one of these, most by those that find something new"""
     lookahead: Annotated[int | None, Least(1)] = None
-    """how many steps to look ahead when picking an outcome; if not given, as far as needed"""
+    """how many steps to look ahead when picking an outcome, or infinitely many; if not given, one
+    if uniform, else until 300 states are seen"""
     max_steps: int = 1_000
     """cut a run after this many steps"""
     perturb: Annotated[str, OneOf(*PERTURBATIONS)] = "none"
@@ -52,6 +54,10 @@ class FuzzOptions(BudgetOptions):
     """how many threads; if not given, one for each processor. The runs are the same"""
     seed: int = 0
     """same seed, task, policy and options: same runs, on any machine, with any number of workers"""
+
+    def __post_init__(self) -> None:
+        if is_infinite(self.lookahead):
+            object.__setattr__(self, "lookahead", MAX_INT)
 
 
 @dataclass(frozen=True, kw_only=True)

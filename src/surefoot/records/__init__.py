@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         Run,
         RunEnd,
         SimulateResult,
+        Strategy,
     )
     from surefoot.records.training import Checkpoint, DistillResult, TrainResult
 
@@ -56,6 +57,7 @@ __all__ = [
     "Run",
     "RunEnd",
     "SimulateResult",
+    "Strategy",
     "TrainResult",
     "Unknown",
     "Verdict",
@@ -104,6 +106,7 @@ __getattr__ = getter(
                 "Run",
                 "RunEnd",
                 "SimulateResult",
+                "Strategy",
             ),
             "training": (
                 "Checkpoint",

@@ -95,6 +95,13 @@ class MadePart(Part, frozen=True, kw_only=True):
     changes: list[ChangePart]
 
 
+class StrategyPart(Part, frozen=True, kw_only=True):
+    """The bias and the lookahead that made a run; null for the default lookahead."""
+
+    bias: str
+    lookahead: int | None
+
+
 class RunPart(Open, frozen=True, kw_only=True):
     """A run; one that does not fail may have its start alone."""
 
@@ -107,6 +114,7 @@ class RunPart(Open, frozen=True, kw_only=True):
     known_reachable: Flag = UNSET
     same: tuple[int, ...] | UnsetType = UNSET
     same_as: Count = UNSET
+    strategy: StrategyPart | UnsetType = UNSET
     states: tuple[PlainState, ...] | UnsetType = UNSET
     actions: tuple[str, ...] | UnsetType = UNSET
 
@@ -137,6 +145,7 @@ class FuzzSummary(Ends, frozen=True, kw_only=True):
 
     nothing_reachable_fails: int
     distinct: int
+    distinct_runs: Count = UNSET
     steps: int
     policy_calls: int
     states: int

@@ -95,12 +95,33 @@ class Made:
 
 
 @dataclass(frozen=True)
+class Strategy:
+    """How a run was led to where it may fail: a bias and its lookahead; None for the default one.
+
+    The run has the same number, states and actions if it alone is given.
+    """
+
+    bias: str
+    lookahead: int | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the strategy as plain data."""
+        return {"bias": self.bias, "lookahead": self.lookahead}
+
+    def __str__(self) -> str:
+        """Return the options that choose it."""
+        ahead = "" if self.lookahead is None else f" --lookahead {self.lookahead}"
+        return f"--bias {self.bias}{ahead}"
+
+
+@dataclass(frozen=True)
 class Run(Result):
     """A run: ``states[i]`` is where ``actions[i]`` was taken.
 
     The last state is where the run ended, and ``result`` says how; ``reason`` says why it was cut.
     A fuzzed run that does not fail has its start alone, and ``num_steps``. ``made`` is how a
-    perturbed start was made: such a start is not known to be reachable.
+    perturbed start was made: such a start is not known to be reachable. ``strategy`` is how fuzzing
+    made it, where it mixes several.
     """
 
     run: int
@@ -112,6 +133,7 @@ class Run(Result):
     made: Made | None = None
     same: tuple[int, ...] = ()
     """the numbers of other runs that are equal to this one"""
+    strategy: Strategy | None = None
 
     @property
     def start(self) -> State:
@@ -155,6 +177,8 @@ class Run(Result):
             content["reason"] = self.reason
         if self.made is not None:
             content |= {"made": self.made.to_dict(), "known_reachable": False}
+        if self.strategy is not None:
+            content["strategy"] = self.strategy.to_dict()
         if self.same:
             content["same"] = list(self.same)
         if self.is_complete:
@@ -209,7 +233,8 @@ class FuzzResult(Result):
     """What fuzzing found.
 
     ``failing`` are the distinct failing runs, in the order of their numbers; ``runs`` are all runs,
-    the others with their start only. ``counts`` says how many ended how, and ``cuts`` for which
+    the others with their start only. ``distinct`` says how many failing runs differ,
+    ``distinct_runs`` how many of all. ``counts`` says how many ended how, and ``cuts`` for which
     reason how many were cut. ``states`` is
     the number of different states, ``policy_calls`` that of those in which the policy had to
     decide. ``asked`` is how many runs were wanted; ``stopped`` what ran out if there are fewer.
@@ -224,6 +249,7 @@ class FuzzResult(Result):
     seconds: float
     stopped: str | None = None
     cuts: Mapping[str, int] = field(default_factory=dict)
+    distinct_runs: int = 0
     make_runs: Callable[[], tuple[Run, ...]] = field(default=tuple, compare=False, repr=False)
     make_failing: Callable[[], tuple[Run, ...]] = field(default=tuple, compare=False, repr=False)
 
@@ -238,6 +264,14 @@ class FuzzResult(Result):
         return self.make_runs()
 
     @property
+    def coinciding_text(self) -> str:
+        """How many runs differ, if some coincide: ``1 distinct: fuzzing saw one behaviour``."""
+        if self.distinct_runs >= sum(self.counts.values()):
+            return ""
+        one = ": fuzzing saw one behaviour" if self.distinct_runs == 1 else ""
+        return f"{self.distinct_runs:,} distinct{one}"
+
+    @property
     def summary(self) -> dict[str, Any]:
         """The counts, and what they cost."""
         return {
@@ -245,6 +279,7 @@ class FuzzResult(Result):
             **{end.value: self.counts.get(end, 0) for end in RunEnd},
             "nothing_reachable_fails": self.cuts.get(NOTHING_FAILS, 0),
             "distinct": self.distinct,
+            "distinct_runs": self.distinct_runs,
             "steps": self.steps,
             "policy_calls": self.policy_calls,
             "states": self.states,
@@ -255,9 +290,12 @@ class FuzzResult(Result):
     def summary_text(self) -> str:
         """The summary in words, without zeros."""
         parts = list(self._end_texts())
-        text = f"{counted(sum(self.counts.values()), 'run')}: {', '.join(parts) or 'none'}"
+        runs = counted(sum(self.counts.values()), "run")
+        text = f"{runs}: {', '.join(parts) or 'none'}"
         if self.distinct:
             text += f"; {self.distinct:,} distinct failing"
+        if coinciding := self.coinciding_text:
+            text += f"; {runs}, {coinciding}"
         rate = f", {self.steps / self.seconds:,.0f} steps/s" if self.seconds > 0 else ""
         return (
             f"{text}; {counted(self.steps, 'step')}, {counted(self.states, 'state')} "

@@ -232,6 +232,7 @@ class _Portfolio:
         seconds = min(FUZZ_SECONDS, FUZZ_SHARE * self.options.max_seconds, self.left)
         return FuzzOptions(
             runs=FUZZ_RUNS,
+            bias="greedy",
             lookahead=FUZZ_LOOKAHEAD,
             workers=self.options.workers,
             seed=self.options.seed,
