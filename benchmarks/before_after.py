@@ -108,7 +108,8 @@ def fuzzing(runs: int, bias: str, lookahead: int | None) -> Call:
     """Return what fuzzes the trees of the icy line."""
     import surefoot
 
-    options: dict[str, Any] = {"runs": runs, "bias": bias, "lookahead": lookahead, "workers": 1}
+    steps = 2**64 - 1 if lookahead is None else lookahead  # both versions look as far as needed
+    options: dict[str, Any] = {"runs": runs, "bias": bias, "lookahead": steps, "workers": 1}
     return with_policy(ICY, ICY_TREES, lambda task, policy: surefoot.fuzz(task, policy, **options))
 
 

@@ -36,6 +36,7 @@ from surefoot import _core
 from surefoot.evaluate import evaluate
 from surefoot.faults import find_faults
 from surefoot.fuzz import fuzz
+from surefoot.options import MAX_INT
 from surefoot.policies import Policy
 from surefoot.policies.builtin import Card, cards
 from surefoot.records import FuzzResult
@@ -125,11 +126,16 @@ def fuzzed(
         policy,
         runs=options.runs,
         bias=bias,
-        lookahead=lookahead,
+        lookahead=steps_of(lookahead),
         max_steps=options.max_steps,
         max_seconds=options.max_seconds,
         seed=options.seed,
     )
+
+
+def steps_of(lookahead: int | None) -> int:
+    """Return a lookahead as fuzzing takes it."""
+    return MAX_INT if lookahead is None else lookahead
 
 
 def configuration(bias: str, lookahead: int | None) -> str:
@@ -319,7 +325,7 @@ def worker_table(task: surefoot.Task, policy: Policy, options: argparse.Namespac
         ("greedy", 1, 100_000),
         ("greedy", None, 300),
     ):
-        how: dict[str, Any] = {"runs": runs, "bias": bias, "lookahead": lookahead}
+        how: dict[str, Any] = {"runs": runs, "bias": bias, "lookahead": steps_of(lookahead)}
         processor = time.process_time()
         one = best(task, policy, options, workers=1, **how)
         between = time.process_time()

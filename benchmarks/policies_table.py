@@ -29,6 +29,7 @@ from surefoot.domains import DOMAINS
 from surefoot.evaluate import evaluate
 from surefoot.faults import find_faults
 from surefoot.fuzz import fuzz
+from surefoot.options import MAX_INT
 from surefoot.policies import Policy
 from surefoot.policies.builtin import PREFIX, Card, card, cards
 from surefoot.policies.models import Network, Trees
@@ -233,6 +234,7 @@ def fuzzed(task: surefoot.Task, policy: Policy, options: argparse.Namespace) -> 
         policy,
         runs=options.runs,
         bias="greedy",
+        lookahead=MAX_INT,
         max_steps=options.max_steps,
         max_seconds=options.fuzz_seconds,
         seed=options.seed,

@@ -33,7 +33,8 @@ SHOWN_STATE = 600
 class PolicyCheck:
     """What ``policy_check`` returns where it finds nothing wrong.
 
-    ``runs`` were tried; ``unavoidable`` and ``undecided`` count failing runs that were allowed.
+    ``runs`` were tried, of which ``distinct_runs`` differ; ``unavoidable`` and ``undecided`` count
+    failing runs that were allowed.
     ``verdict`` is that of the verification, None where it was not asked for.
     """
 
@@ -44,12 +45,17 @@ class PolicyCheck:
     undecided: int
     verdict: str | None
     seconds: float
+    distinct_runs: int
 
     def __str__(self) -> str:
+        from surefoot.records.runs import coinciding_text
+
         proved = "" if self.verdict is None else f", verdict {self.verdict}"
         allowed = self.unavoidable + self.undecided
         more = f", {allowed:,} failing ones allowed" if allowed else ""
-        return f"no fault in {self.runs:,} runs{more}{proved}; {self.seconds:,.1f} s"
+        coinciding = coinciding_text(self.runs, self.distinct_runs)
+        runs = f"{self.runs:,} runs" + (f", {coinciding}" if coinciding else "")
+        return f"no fault in {runs}{more}{proved}; {self.seconds:,.1f} s"
 
 
 @pytest.fixture
@@ -107,6 +113,7 @@ class _Check:
     begin: float = field(default_factory=time.perf_counter)
     unavoidable: int = 0
     undecided: int = 0
+    distinct_runs: int = 0
 
     @property
     def seed(self) -> int:
@@ -130,6 +137,7 @@ class _Check:
             undecided=self.undecided,
             verdict=verdict,
             seconds=time.perf_counter() - self.begin,
+            distinct_runs=self.distinct_runs,
         )
 
     def _fuzzed(self, starts: Any) -> int:
@@ -146,6 +154,7 @@ class _Check:
                 self._fail_unknown(f"fuzzing: {error.message}")
             return 0
         runs, failing = len(result.runs), list(result.failing)
+        self.distinct_runs = result.distinct_runs
         many = counted(len(failing), "distinct run")
         self._look_at(failing, f"{many} of {runs:,} fail, seed {self.seed}")
         if result.stopped is not None and not self.allow_unknown:

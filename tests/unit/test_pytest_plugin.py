@@ -97,12 +97,12 @@ def test_passes_with_a_summary(tmp_path):
     test = """def test_policy(policy_check):
     found = policy_check(TASK, down, runs=20)
     assert (found.task, found.runs, found.verdict, found.unavoidable) == ("walk", 20, None, 0)
-    assert str(found).startswith("no fault in 20 runs; ")
+    assert str(found).startswith("no fault in 20 runs, 3 distinct; ")
     print("SUMMARY", found)
 """
     done = run_pytest(tmp_path, test)
     assert done.returncode == 0, done.stdout
-    assert "SUMMARY no fault in 20 runs; " in done.stdout
+    assert "SUMMARY no fault in 20 runs, 3 distinct; " in done.stdout
     assert "1 passed" in done.stdout
 
 
@@ -180,3 +180,30 @@ def test_it_is_installed_as_a_plug_in():
 
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
     assert project["project"]["entry-points"]["pytest11"] == {"surefoot": "surefoot.pytest_plugin"}
+
+
+EIGHTEEN = """
+from surefoot import Description
+
+d = Description("eighteen")
+x = d.int("x", 0, 9, initial=0)
+d.edge("go", guard=x < 8, outcomes=[{x: x + 1}, {x: x + 2}])
+d.edge("stop", guard=x == 7, outcomes=[{x: 8}])
+d.goal(x == 8)
+d.fail(x == 9)
+TASK = d.compile()
+"""
+
+
+def test_the_default_finds_what_greedy_runs_never_see(tmp_path):
+    call = """
+def test_default(policy_check):
+    policy_check(TASK, "first")
+
+def test_greedy(policy_check):
+    print(policy_check(TASK, "first", bias="greedy"))
+"""
+    done = run_pytest(tmp_path, call, tasks=EIGHTEEN)
+    assert "1 failed, 1 passed" in done.stdout, done.stdout
+    assert "fault: go in x=7" in done.stdout
+    assert "no fault in 1,000 runs, 1 distinct: fuzzing saw one behaviour; " in done.stdout

@@ -266,10 +266,7 @@ class FuzzResult(Result):
     @property
     def coinciding_text(self) -> str:
         """How many runs differ, if some coincide: ``1 distinct: fuzzing saw one behaviour``."""
-        if self.distinct_runs >= sum(self.counts.values()):
-            return ""
-        one = ": fuzzing saw one behaviour" if self.distinct_runs == 1 else ""
-        return f"{self.distinct_runs:,} distinct{one}"
+        return coinciding_text(sum(self.counts.values()), self.distinct_runs)
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -290,17 +287,21 @@ class FuzzResult(Result):
     def summary_text(self) -> str:
         """The summary in words, without zeros."""
         parts = list(self._end_texts())
-        runs = counted(sum(self.counts.values()), "run")
-        text = f"{runs}: {', '.join(parts) or 'none'}"
+        text = f"{self._runs_text()} {', '.join(parts) or 'none'}"
         if self.distinct:
             text += f"; {self.distinct:,} distinct failing"
-        if coinciding := self.coinciding_text:
-            text += f"; {runs}, {coinciding}"
         rate = f", {self.steps / self.seconds:,.0f} steps/s" if self.seconds > 0 else ""
         return (
             f"{text}; {counted(self.steps, 'step')}, {counted(self.states, 'state')} "
             f"in {self.seconds:,.3f} s{rate}"
         )
+
+    def _runs_text(self) -> str:
+        """Return how many runs there are, with what stands before their ends."""
+        runs, coinciding = counted(sum(self.counts.values()), "run"), self.coinciding_text
+        if not coinciding:
+            return f"{runs}:"
+        return f"{runs}, {coinciding}{';' if self.distinct_runs == 1 else ':'}"
 
     def _end_texts(self) -> Iterator[str]:
         """Yield how many runs ended how; those that were cut because nothing reachable fails are
@@ -409,6 +410,13 @@ class ValuedEvaluation(EvaluateResult):
         content = super().to_dict()
         del content["run_values"]
         return content if self.run_values is None else {**content, **self.run_values.to_dict()}
+
+
+def coinciding_text(runs: int, distinct: int) -> str:
+    """Return how many of so many runs differ, if some coincide."""
+    if distinct >= runs:
+        return ""
+    return f"{distinct:,} distinct{': fuzzing saw one behaviour' if distinct == 1 else ''}"
 
 
 def shortest_first(runs: Iterable[Run]) -> list[Run]:
