@@ -43,18 +43,26 @@ def find_pieces(
     start: Path | None = None,
     goal: Path | None = None,
     fail: Path | None = None,
+    expressions: Mapping[str, Json] | None = None,
     name: str | None = None,
 ) -> Pieces:
-    """Return the pieces of the chosen property; files given for a piece of their own win."""
+    """Return the pieces of the chosen property; a file or an expression for a single piece wins."""
     candidates = list(_pa_properties(properties, read_json(properties))) if properties else []
     candidates += _pa_properties(model_file, document)
     chosen = _choose(candidates, name)
-    objective = chosen.part("objective") if chosen else None
-    return Pieces(
-        start=read_piece(start) if start else chosen.part("start") if chosen else None,
-        goal=_goal(read_piece(goal) if goal else objective),
-        fail=read_piece(fail) if fail else chosen.part("reach") if chosen else None,
-    )
+    own = {key: read_piece(file) for key, file in _files(start, goal, fail).items()}
+    for key, node in (expressions or {}).items():
+        own[key] = Piece(node, Path(f"{key} expression"), {})
+    keys = {"start": "start", "goal": "objective", "fail": "reach"}
+    stated = {key: chosen.part(part) if chosen else None for key, part in keys.items()}
+    pieces = stated | own
+    return Pieces(pieces["start"], _goal(pieces["goal"]), pieces["fail"])
+
+
+def _files(start: Path | None, goal: Path | None, fail: Path | None) -> dict[str, Path]:
+    """Return the files that were given, by what they are for."""
+    given = {"start": start, "goal": goal, "fail": fail}
+    return {key: file for key, file in given.items() if file is not None}
 
 
 def _pa_properties(file: Path, document: Json) -> Iterator[tuple[str, Piece]]:

@@ -55,12 +55,14 @@ def load(
     constants: Mapping[str, Scalar] | None = None,
     int_range: tuple[int, int] | None = None,
     property_name: str | None = None,
+    expressions: Mapping[str, Json] | None = None,
 ) -> Model:
     """Return the model of a JANI file with the start, goal and fail that its property names.
 
     The property is the first PA property with a start, reach or objective, those of the file
     `properties` before those of the model, or the one called `property_name`. The files `start`,
-    `goal` and `fail` replace its parts. `constants` gives or replaces values of constants.
+    `goal` and `fail` replace its parts, and so do JANI `expressions` by these names. `constants`
+    gives or replaces values of constants.
     Raises ReadError or NotSupported, and ModelError if a constant or a bound has no value.
     """
     file = Path(path)
@@ -72,6 +74,7 @@ def load(
         start=_path(start),
         goal=_path(goal),
         fail=_path(fail),
+        expressions=expressions or {},
         name=property_name,
     )
     return _model(file, document, pieces, constants or {}, int_range)

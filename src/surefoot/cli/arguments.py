@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from surefoot.tasks.task import Task
 
 TASK_GROUP = Group.create_ordered("Task")
+NOTHING: tuple[object, ...] = (None, (), {})
+"""the values of options that were not given"""
 JSON_HELP = "print one JSON document instead of text"
 
 TaskSource = Annotated[
@@ -39,6 +41,8 @@ StatesFile = Annotated[
     Parameter(name="--states", help="start from the states in this file, one JSON object per line"),
 ]
 
+Condition = Annotated[str | None, Parameter(group=TASK_GROUP, allow_leading_hyphen=True)]
+
 
 @dataclass(frozen=True, kw_only=True)
 class TaskArguments:
@@ -48,12 +52,12 @@ class TaskArguments:
     """file with start, goal and fail of a JANI model"""
     property_name: Annotated[str | None, Parameter(group=TASK_GROUP)] = None
     """which property of the file, if it has several"""
-    start: Annotated[Path | None, Parameter(group=TASK_GROUP)] = None
-    """file with the start condition or the start states"""
-    goal: Annotated[Path | None, Parameter(group=TASK_GROUP)] = None
-    """file with the goal condition"""
-    fail: Annotated[Path | None, Parameter(group=TASK_GROUP)] = None
-    """file with the fail condition"""
+    start: Condition = None
+    """condition such as 'x = 0', or file with it or with the start states (@FILE, or its path)"""
+    goal: Condition = None
+    """condition such as 'x = 8', or file with it"""
+    fail: Condition = None
+    """condition such as 'x = 9 & wind', or file with it"""
     const: Annotated[tuple[str, ...], Parameter(group=TASK_GROUP, show_default=False)] = ()
     """NAME=VALUE sets a constant, or overrides the model's value; may be repeated"""
     int_range: Annotated[str | None, Parameter(group=TASK_GROUP, allow_leading_hyphen=True)] = None
@@ -72,7 +76,8 @@ class TaskArguments:
 
     def given(self) -> dict[str, object]:
         """Return the options that were given, as plain data, in the words of the command line."""
-        values = {_option_name(name): value for name, value in asdict(self).items() if value}
+        given = {name: value for name, value in asdict(self).items() if value not in NOTHING}
+        values = {_option_name(name): value for name, value in given.items()}
         more = {f"task.{name}": value for name, value in values.pop("task", {}).items()}
         return {name: str(v) if isinstance(v, Path) else v for name, v in values.items()} | more
 

@@ -34,9 +34,10 @@ def load_task(
     options of its own, also as keywords, which win over ``options``; those of another are refused:
     InputError (``bad-option``).
 
-    Of JANI files, start, goal and fail stand in the model, in a property file (``properties``), or
-    in files of their own. ``constants`` sets constants or overrides the model's values.
-    ``int_range`` bounds integer variables that the model does not bound.
+    Of JANI files, start, goal and fail stand in the model, in a property file (``properties``), in
+    files of their own, or are given as expressions: ``fail="x = 9 & wind"``. ``constants`` sets
+    constants or overrides the model's values. ``int_range`` bounds integer variables that the model
+    does not bound.
 
     ``FILE.py:NAME`` runs that file: NAME is a Description, a Task, a class with the five methods
     of a Python-defined task, or a function that returns one of these.

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import NoneType
 from typing import (
     TYPE_CHECKING,
+    Any,
     ClassVar,
     Generic,
     Self,
@@ -44,6 +45,7 @@ class CheckerOptions(TypedDict):
     start: Path | None
     goal: Path | None
     fail: Path | None
+    expressions: Mapping[str, Any]
     constants: Mapping[str, bool | int | float]
     int_range: tuple[int, int] | None
 

@@ -2,8 +2,9 @@
 
 What a model means is in docs/semantics.md. The modules, in the order in which they do their work:
 ``declarations`` (constants, variables), ``model`` (elements, scopes) with ``transients``, ``edges``
-(of one element), ``product`` (of the system), ``properties`` and ``conditions``.
-``reading`` and ``expressions`` serve all of them. ``FRONT_END`` is what the rest of Surefoot knows.
+(of one element), ``product`` (of the system), ``properties``, ``conditions`` and ``infix``
+(conditions given as text). ``reading`` and ``expressions`` serve all of them. ``FRONT_END`` is what
+the rest of Surefoot knows.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ from surefoot.files import read_json
 from surefoot.tasks.compiled_task import has_description
 from surefoot.tasks.description import Description
 from surefoot.tasks.front_end import CheckerOptions, FrontEnd
+from surefoot.tasks.jani.infix import expression_of
 from surefoot.tasks.jani.model import Model
-from surefoot.tasks.jani.options import JaniOptions
+from surefoot.tasks.jani.options import CONDITIONS, JaniOptions, file_or_expression
 from surefoot.tasks.jani.predicates import read_predicates
 from surefoot.tasks.jani.product import add_edges
 from surefoot.tasks.jani.properties import add_properties
@@ -46,9 +48,9 @@ def load_jani(
     """Return the description of a JANI model, with start, goal and fail of its property.
 
     ``properties`` is a file of properties to look at before the model's own; ``start``, ``goal``
-    and ``fail`` are files that replace single parts. ``constants`` gives values to constants, also
-    as text. ``int_range`` bounds integer variables without bounds. Raises InputError or
-    Unsupported, with file and place.
+    and ``fail``, expressions or files, replace single parts. ``constants`` gives values to
+    constants, also as text. ``int_range`` bounds integer variables without bounds. Raises
+    InputError or Unsupported, with file and place.
     """
     file = os.fspath(path)
     with in_file(file):
@@ -98,15 +100,27 @@ def _old_sha256(description: Description) -> str:
 def _checker_files(source: Source) -> tuple[Path, CheckerOptions]:
     options = source.options
     assert isinstance(options, JaniOptions)
+    given = {name: _condition(source, getattr(options, name)) for name in CONDITIONS}
+    files = {name: each for name, each in given.items() if isinstance(each, Path)}
+    texts = {name: each for name, each in given.items() if isinstance(each, str)}
     return Path(source.directory, source.rest), CheckerOptions(
         properties=source.path(options.properties),
         property_name=options.property_name,
-        start=source.path(options.start),
-        goal=source.path(options.goal),
-        fail=source.path(options.fail),
+        start=files.get("start"),
+        goal=files.get("goal"),
+        fail=files.get("fail"),
+        expressions={name: expression_of(text).node for name, text in texts.items()},
         constants=cast("Mapping[str, bool | int | float]", options.constants),
         int_range=options.int_range,
     )
+
+
+def _condition(source: Source, given: str | Path | None) -> str | Path | None:
+    """Return the file or the expression that was given where the source is."""
+    if given is None:
+        return None
+    found = file_or_expression(given, lambda path: Path(source.directory, path))
+    return source.path(found) if isinstance(found, Path) else found
 
 
 FRONT_END = FrontEnd(

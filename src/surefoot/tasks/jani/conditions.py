@@ -9,16 +9,18 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from surefoot.errors import InputError, quoted
+from surefoot.errors import InputError, SurefootError, quoted
 from surefoot.files import UNREADABLE, read_json
 from surefoot.tasks.description import Variable
 from surefoot.tasks.expressions import Array, Expr, Value, make, variable
 from surefoot.tasks.jani.declarations import value_for
 from surefoot.tasks.jani.expressions import Entry, Scope, as_type, cells_of, value_of
+from surefoot.tasks.jani.infix import WrittenCondition, expression_of
 from surefoot.tasks.jani.model import Element, Model, conjunction
 from surefoot.tasks.jani.reading import (
     Json,
@@ -41,12 +43,26 @@ LISTS = ("states-values",)
 
 @dataclass(frozen=True)
 class Part:
-    """A piece of JSON, the file it stands in, and that file's labels."""
+    """A piece of JSON, the file (or option) it stands in, and that file's labels."""
 
     node: Json
     file: str
     place: Place
     labels: tuple[Json, Place] = field(default=((), Place()))
+    written: WrittenCondition | None = None
+    """the expression, if that was given instead of a file"""
+
+    @contextmanager
+    def named(self) -> Iterator[None]:
+        """Give errors from within the file and, in an expression, the column."""
+        try:
+            with in_file(self.file):
+                yield
+        except SurefootError as error:
+            if self.written is not None and error.file == self.file and error.place is not None:
+                column = self.written.column(error.place)
+                error.place = error.place if column is None else f"column {column}"
+            raise
 
     def at(self, key: str) -> Part:
         """Return what stands under a key."""
@@ -64,6 +80,14 @@ def whole_file(path: str | Path) -> Part:
     node = read_json(path)
     labels = node.get("labels", []) if isinstance(node, dict) else []
     return Part(node, str(path), Place(), (labels, Place() / "labels"))
+
+
+def written(text: str, option: str) -> Part:
+    """Return the expression that was given for an option."""
+    name = f"{option} {quoted(text)}"
+    with in_file(name):
+        expression = expression_of(text)
+    return Part(expression.node, name, Place(), written=expression)
 
 
 def resolved(part: Part) -> Part:
@@ -143,7 +167,7 @@ class Conditions:
 
     def condition(self, part: Part, *, is_start: bool = False) -> Expr:
         """Return a condition; one for starts has the other elements at an initial location."""
-        with in_file(part.file):
+        with part.named():
             if part.op not in CONDITIONS:
                 tests = self._initial_locations(set()) if is_start else []
                 exp = self.model.converter.condition(part.node, self.scope, part.place)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,7 +13,10 @@ from typing import ClassVar
 from surefoot.errors import InputError, quoted, shown
 from surefoot.tasks.front_end import FrontEndOptions, Locate, plain_text
 
-PATHS = ("properties", "start", "goal", "fail")
+CONDITIONS = ("start", "goal", "fail")
+"""options whose value is a file or an expression"""
+_FILE = re.compile(r"[^=<>&|!≤≥≠∧∨¬⇒]*(?:[/\\]|\.jani|\.json)[^=<>&|!≤≥≠∧∨¬⇒]*", re.DOTALL)
+"""what can only be the name of a file, whether it is there or not"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,11 +37,11 @@ class JaniOptions(FrontEndOptions):
     property_name: str | None = None
     """which property of the file, if it has several"""
     start: str | Path | None = None
-    """file with the start condition or the start states"""
+    """condition such as "x = 0", or file with it or with the start states"""
     goal: str | Path | None = None
-    """file with the goal condition"""
+    """condition such as "x = 8", or file with it"""
     fail: str | Path | None = None
-    """file with the fail condition"""
+    """condition such as "x = 9 & wind", or file with it"""
     constants: Mapping[str, object] = field(default_factory=dict)
     """values of constants; they win over the model's"""
     int_range: tuple[int, int] | None = None
@@ -66,13 +70,29 @@ class JaniOptions(FrontEndOptions):
             raise InputError("bad-option", f"--{cls.word(name)} cannot be {shown(given)}")
         if name == "int_range":
             return range_of(given)
-        return locate(given) if name in PATHS else given
+        if name in CONDITIONS:
+            return file_or_expression(given, locate)
+        return locate(given) if name == "properties" else given
 
     def written(self, name: str, value: object) -> object:
         """Return the value of an option in words."""
         if isinstance(value, Mapping):
             return [f"{constant}={plain_text(each)}" for constant, each in value.items()]
         return "{}..{}".format(*value) if isinstance(value, tuple | list) else str(value)
+
+
+def file_or_expression(given: str | Path, locate: Locate = Path) -> Path | str:
+    """Return the file that is meant, or the text of an expression as it is.
+
+    A path, ``@FILE``, and what is there or has a directory or the suffix of a JSON file, is a file.
+    """
+    if isinstance(given, Path):
+        return given
+    if given.startswith("@"):
+        return locate(given[1:])
+    path = locate(given)
+    is_file = os.path.exists(path) and not os.path.isdir(path)
+    return path if is_file or _FILE.fullmatch(given) else given
 
 
 def constants_of(texts: list[object] | tuple[object, ...]) -> dict[str, bool | int | float]:

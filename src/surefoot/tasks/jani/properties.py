@@ -17,8 +17,10 @@ from surefoot.tasks.jani.conditions import (
     property_scope,
     resolved,
     whole_file,
+    written,
 )
 from surefoot.tasks.jani.model import Model, conjunction
+from surefoot.tasks.jani.options import file_or_expression
 from surefoot.tasks.jani.reading import (
     Place,
     in_file,
@@ -29,8 +31,10 @@ from surefoot.tasks.jani.reading import (
 )
 
 _PARTS = ("start", "reach", "objective")
+_OPTIONS = {"start": "start", "reach": "fail", "objective": "goal"}
 _KEYS = (*_PARTS, "op", "predicates", "file")
-_OBJECTIVE_KEYS = ("op", "goal", "goal-potential", "goal-reward", "step-reward", "accumulate")
+_OBJECTIVE_OPTIONS = {"start": "start", "reach": "fail", "objective": "goal"}
+_KEYS = ("op", "goal", "goal-potential", "goal-reward", "step-reward", "accumulate")
 FilePath = str | Path
 
 
@@ -53,7 +57,7 @@ def add_properties(
     goal: FilePath | None,
     fail: FilePath | None,
 ) -> None:
-    """Fill in start, goal and fail of the description."""
+    """Fill in start, goal and fail of the description; the last three are files or expressions."""
     description = model.description
     chosen = _choose(model, properties, property_name)
     conditions = Conditions(model, property_scope(model))
@@ -64,8 +68,8 @@ def add_properties(
         description.start_states = conditions.states(begin)
     else:
         description.start_condition = conditions.condition(begin, is_start=True)
-    for key, path in (("objective", goal), ("reach", fail)):
-        part = _find(path, chosen, key)
+    for key, given in (("objective", goal), ("reach", fail)):
+        part = _find(given, chosen, key)
         if part is not None:
             _check_condition(part)
             made = conditions.condition(part)
@@ -125,10 +129,13 @@ def _by_name(properties: list[_Property], name: str, file: str) -> _Property:
 # --- which part of it -----------------------------------------------------------------------------
 
 
-def _find(path: FilePath | None, chosen: _Property | None, key: str) -> Part | None:
-    """Return the start, fail or goal: from its own file if there is one, else of the property."""
-    if path is not None:
-        return _from_file(path, key)
+def _find(given: FilePath | None, chosen: _Property | None, key: str) -> Part | None:
+    """Return the start, fail or goal: what was given for it if anything, else of the property."""
+    if given is not None:
+        source = file_or_expression(given)
+        if isinstance(source, Path):
+            return _from_file(source, key)
+        return written(source, _OPTIONS[key])
     if chosen is None or key not in chosen.part.node:
         return None
     part = resolved(chosen.part.at(key))
