@@ -6,7 +6,8 @@ One small module per command, named as the command. Some have helpers: ``decide`
 its task in ``certificate_task``. What they share is in ``arguments`` (how a task is given),
 ``policy_arguments`` (how a policy is given), ``state_text`` (how states are given), ``run_text``
 (how runs are shown), ``progress``, ``output`` (tables and JSON documents) and ``failures`` (errors
-and exit codes). Heavy modules are imported where they are used, so that ``--help`` answers at once.
+and exit codes). Heavy modules are imported where they are used, and ``commands`` tells what needs
+no parser, so that ``--help`` answers at once.
 While a command computes, what a user's Python file prints goes to standard error: standard output
 holds the result and nothing else.
 """
@@ -41,10 +42,18 @@ def _command(given: list[str]) -> Callable[[], object]:
         from surefoot import __version__
 
         return partial(print, __version__)
-    from surefoot.cli.app import app
-    from surefoot.cli.debug_flags import with_long_names
+    from surefoot.cli.commands import check_command, help_text
 
+    if (text := help_text(given)) is not None:
+        return partial(print, text, end="")
+    check_command(given)
+    from surefoot.cli.app import app, load_commands
+
+    if given[:1] == ["--help"] or given[:1] in ([], ["-h"]):
+        load_commands()
     if given[:1] == ["debug"]:
+        from surefoot.cli.debug_flags import with_long_names
+
         given = with_long_names(given)
 
     command, bound, _ = app.parse_args(given, exit_on_error=False, print_error=False)

@@ -1,4 +1,4 @@
-"""The table of commands."""
+"""The parser of the command line; a command is imported when its own options are needed."""
 
 from __future__ import annotations
 
@@ -8,29 +8,7 @@ from cyclopts import App, Parameter
 from cyclopts.help import DefaultFormatter
 
 from surefoot import __version__
-from surefoot.cli.check import check
-from surefoot.cli.convert import convert
-from surefoot.cli.debug import debug
-from surefoot.cli.decide import decide
-from surefoot.cli.distill import distill
-from surefoot.cli.doctor import doctor
-from surefoot.cli.domains import domains
-from surefoot.cli.evaluate import evaluate
-from surefoot.cli.explore import explore
-from surefoot.cli.export import export
-from surefoot.cli.faults import faults
-from surefoot.cli.fuzz import fuzz
-from surefoot.cli.minimise import minimise
-from surefoot.cli.repair import repair
-from surefoot.cli.replay import replay
-from surefoot.cli.report import report
-from surefoot.cli.resume import resume
-from surefoot.cli.schema import schema
-from surefoot.cli.show import show
-from surefoot.cli.simulate import simulate
-from surefoot.cli.status import status
-from surefoot.cli.train import train
-from surefoot.cli.verify import verify
+from surefoot.cli.commands import COMMANDS
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
@@ -80,12 +58,13 @@ app = App(
     version=__version__,
     default_parameter=Parameter(negative="", show_default=_shown_default),
 )
-for _command in (
-    *(doctor, explore, simulate, fuzz, evaluate, decide),
-    *(debug, resume, status, show),
-    *(repair, export),
-    *(faults, minimise, replay, check, convert, domains, train, distill),
-    *(report, schema),
-):
-    app.command(_command)
-app.command(verify)
+
+
+def load_commands() -> None:
+    """Import all commands: the help on the whole program tells what each does."""
+    for name in COMMANDS:
+        app[name]
+
+
+for _name in COMMANDS:
+    app.command(f"surefoot.cli.{_name}:{_name}", name=_name)

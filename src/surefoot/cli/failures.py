@@ -8,6 +8,7 @@ import traceback
 from collections.abc import Sequence
 from typing import TextIO
 
+from surefoot.cli.commands import command_in
 from surefoot.errors import InputError, OutOfBudget, SurefootError, printable
 from surefoot.python_file import is_outside
 
@@ -94,7 +95,7 @@ def _translated(arguments: Sequence[str], error: Exception) -> SurefootError | N
 
     if isinstance(error, CycloptsError):
         message = printable(" ".join(str(error).split()), limit=1000)
-        command = _command(arguments)
+        command = command_in(arguments)
         hint = f"see surefoot {command} --help" if command else "see surefoot --help"
         return InputError("bad-option", message, hint=hint)
     if isinstance(error, MemoryError):
@@ -130,7 +131,7 @@ def _tell(arguments: Sequence[str], text: str, error: SurefootError, code: int) 
         from surefoot import __version__
         from surefoot.cli.output import json_text
 
-        content = {"surefoot": __version__, "command": _command(arguments)}
+        content = {"surefoot": __version__, "command": command_in(arguments)}
         document = json_text({**content, "error": error.to_dict()}) + "\n"
     _write(sys.stdout, document)
     return code
@@ -142,12 +143,6 @@ def _write(stream: TextIO, text: str) -> None:
         stream.flush()
     except OSError:
         _silence(stream)
-
-
-def _command(arguments: Sequence[str]) -> str | None:
-    from surefoot.cli.app import app
-
-    return next((a for a in arguments if a in app), None)
 
 
 def _never_fail_to_encode(*streams: object) -> None:

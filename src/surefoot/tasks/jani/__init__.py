@@ -119,8 +119,8 @@ def _condition(source: Source, given: str | Path | None) -> str | Path | None:
     """Return the file or the expression that was given where the source is."""
     if given is None:
         return None
-    found = file_or_expression(given, lambda path: Path(source.directory, path))
-    return source.path(found) if isinstance(found, Path) else found
+    condition = file_or_expression(given, lambda path: Path(source.directory, path))
+    return source.path(condition) if isinstance(condition, Path) else condition
 
 
 FRONT_END = FrontEnd(

@@ -163,8 +163,8 @@ class _Reader:
         elif token.kind == "symbol" and token.text in _BINDING and token.text != "¬":
             self._binary(token)
         else:
-            found = self._spelling(token)
-            _refuse(f"expected an operator, found {found}", token.column, _joined(token))
+            spelling = self._spelling(token)
+            _refuse(f"expected an operator, found {spelling}", token.column, _joined(token))
 
     def _binary(self, token: _Token) -> None:
         binding = _BINDING[token.text]
