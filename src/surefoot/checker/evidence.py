@@ -201,11 +201,24 @@ def read_rows(
     names = read_names(holder["variables"], "variables", own_names)
     if len(names) != len(own_names):
         raise Rejected(f"there are {len(own_names)} variables, not {len(names)}")
-    columns = [(variable, names.index(variable.name)) for variable in variables]
+    columns = [(_reader(variable), names.index(variable.name)) for variable in variables]
     for number, row in enumerate(read_list(holder[name], name)):
         clock.tick()
         values = read_list(row, f"state {number}", len(names))
-        yield tuple([read_value(values[i], variable, number) for variable, i in columns])
+        yield tuple([read(values[i], number) for read, i in columns])
+
+
+def _reader(variable: Named) -> Callable[[Any, int], Any]:
+    """Return what reads the values of a variable, given the numbers of their states."""
+    kind = {"int": int, "bool": bool}.get(variable.kind) if isinstance(variable, Variable) else None
+    low, high = (variable.lower, variable.upper) if isinstance(variable, Variable) else (0, 0)
+
+    def read(value: Any, number: int) -> Any:
+        is_of_kind = type(value) is kind
+        is_plain = is_of_kind and low <= value <= high
+        return value if is_plain else read_value(value, variable, number)
+
+    return read
 
 
 def read_value(value: object, variable: Named, number: int, *, what: str = "state") -> Any:

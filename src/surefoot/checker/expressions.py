@@ -2,7 +2,8 @@
 
 An expression becomes Code, a program for a small stack machine. Published conditions are trees
 that are thousands of nodes deep, so neither half may recurse on Python's stack: the compiler is
-written recursively but run by `_without_stack`, and the machine needs only jumps.
+written recursively but run by `_without_stack`, and the machine needs only jumps. What is evaluated
+again and again becomes a Python function (`programs`).
 
 Names mean what the Scope says: a Constant, the Cells of a variable (one, or one for each element
 of an array), or a Bound name (of `let`, `ac` or a function's parameter).
@@ -13,6 +14,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, replace
+from dataclasses import field as dataclass_field
+from functools import cached_property, partial
 from typing import Any
 
 from .arithmetic import (
@@ -30,9 +33,12 @@ from .arithmetic import (
 )
 from .errors import ModelError, NotSupported, ReadError
 from .files import Json, field, items, optional, shown, text
+from .programs import Evaluate, function_of
 
 _MAX_LENGTH = 1_000_000
 _MAX_STEPS = 2_000_000
+_USES = 16
+"""how often an expression is run before it becomes a function: making one takes its time"""
 _LITERALS = {"e": math.e, "π": math.pi}
 
 
@@ -98,12 +104,34 @@ Step = tuple[str, Any]  # what to do, and what with
 
 @dataclass(frozen=True)
 class Code:
-    """A compiled expression: its type, its program, and the cells that it may read."""
+    """A compiled expression: its type, its program, and the cells that it may read, with kinds."""
 
     where: str
     type: Type
     steps: tuple[Step, ...]
     reads: frozenset[str]
+    kinds: Mapping[str, str] = dataclass_field(default_factory=dict, compare=False)
+
+    @cached_property
+    def program(self) -> Program:
+        """What evaluates it."""
+        return Program(self)
+
+
+class Program:
+    """Evaluates an expression: by its steps at first, as a Python function once that pays."""
+
+    def __init__(self, code: Code) -> None:
+        self._code = code
+        self._uses = 0
+        self.evaluate: Evaluate = self._by_steps
+
+    def _by_steps(self, values: Mapping[str, Scalar]) -> Any:
+        self._uses += 1
+        if self._uses > _USES:
+            function = function_of(self._code.steps, self._code.kinds)
+            self.evaluate = function or partial(run_steps, self._code.steps)
+        return run_steps(self._code.steps, values)
 
 
 def compile_expression(node: Json, scope: Scope, where: str, *, want: Type | None = None) -> Code:
@@ -120,42 +148,48 @@ def compile_expression(node: Json, scope: Scope, where: str, *, want: Type | Non
         raise ReadError(f"{where}: {error}") from error
     except NotSupported as error:
         raise NotSupported(f"{where}: {error}") from error
-    return Code(where, have, tuple(compiler.steps), frozenset(compiler.reads))
+    reads = frozenset(compiler.kinds)
+    return Code(where, have, tuple(compiler.steps), reads, compiler.kinds)
 
 
 def run(code: Code, values: Mapping[str, Scalar]) -> Any:
     """Return the value of an expression in a valuation of cells. Raises ModelError."""
-    stack: list[Any] = []
-    steps, end, at = code.steps, len(code.steps), 0
     try:
-        while at < end:
-            what, argument = steps[at]
-            at += 1
-            if what == "load":
-                stack.append(values[argument])
-            elif what == "push":
-                stack.append(argument)
-            elif what == "apply to two":
-                right = stack.pop()
-                stack[-1] = argument(stack[-1], right)
-            elif what == "apply":
-                count, function = argument
-                operands = stack[-count:]
-                stack[-count:] = [function(*operands)]
-            elif what == "load array":
-                stack.append(tuple(values[name] for name in argument))
-            elif what == "jump":
-                at = argument
-            elif what == "jump if false":
-                at = at if stack.pop() else argument
-            elif what == "settle":  # a lazy operator is settled by its left side, or goes on
-                answer, target = argument
-                if stack[-1] is answer:
-                    at = target
-                else:
-                    stack.pop()
+        return code.program.evaluate(values)
     except ModelError as error:
         raise ModelError(error.kind, f"{code.where}: {error.detail}") from None
+
+
+def run_steps(steps: tuple[Step, ...], values: Mapping[str, Scalar]) -> Any:
+    """Return what a program leaves on the stack."""
+    stack: list[Any] = []
+    end, at = len(steps), 0
+    while at < end:
+        what, argument = steps[at]
+        at += 1
+        if what == "load":
+            stack.append(values[argument])
+        elif what == "push":
+            stack.append(argument)
+        elif what == "apply to two":
+            right = stack.pop()
+            stack[-1] = argument(stack[-1], right)
+        elif what == "apply":
+            count, function = argument
+            operands = stack[-count:]
+            stack[-count:] = [function(*operands)]
+        elif what == "load array":
+            stack.append(tuple(values[name] for name in argument))
+        elif what == "jump":
+            at = argument
+        elif what == "jump if false":
+            at = at if stack.pop() else argument
+        elif what == "settle":  # a lazy operator is settled by its left side, or goes on
+            answer, target = argument
+            if stack[-1] is answer:
+                at = target
+            else:
+                stack.pop()
     return stack.pop()
 
 
@@ -220,7 +254,7 @@ class _Compiler:
 
     def __init__(self) -> None:
         self.steps: list[Step] = []
-        self.reads: set[str] = set()
+        self.kinds: dict[str, str] = {}  # of the cells that are read
         self._open_calls: tuple[Function, ...] = ()
 
     def visit(self, node: Json, scope: Scope) -> _Visit:
@@ -281,7 +315,8 @@ class _Compiler:
         if isinstance(meaning, Constant):
             self.steps.append(("push", meaning.value))
         else:
-            self.reads.update(meaning.names)
+            base = meaning.type.base if isinstance(meaning.type, Array) else meaning.type
+            self.kinds.update(dict.fromkeys(meaning.names, base))
             is_array = isinstance(meaning.type, Array)
             step = ("load array", meaning.names) if is_array else ("load", meaning.names[0])
             self.steps.append(step)

@@ -11,13 +11,14 @@ valuation of a state, in which transient variables have the values that their lo
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from .arithmetic import Scalar
+from .dispatch import Dispatch, Spans, first_spans
 from .errors import ModelError
-from .expressions import Code, run
+from .expressions import Array, Code, run
 from .starts import list_states
 
 State = dict[str, Scalar]
@@ -86,6 +87,17 @@ class Edge:
     label: str | None
     guard: Code | None
     destinations: tuple[Destination, ...]
+
+    @cached_property
+    def is_certain(self) -> bool:
+        """Whether every destination is possible, wherever the edge is enabled."""
+        return all(each.probability is None or _is_positive(each.probability)
+                   for each in self.destinations)  # fmt: skip
+
+    @cached_property
+    def single_destinations(self) -> list[tuple[Destination, ...]]:
+        """The ways to go where the edge moves alone."""
+        return [(each,) for each in self.destinations]
 
 
 Combination = tuple[tuple[int, ...], tuple[Edge, ...]]  # element numbers and their edges
@@ -247,11 +259,25 @@ class Model:
         """
         if isinstance(state, View) and state.model is self:
             return state
+        if len(state) == len(self.variables) and not self._has_reals:
+            given = [state.get(variable.name) for variable in self.variables]
+            if list(map(type, given)) == self._types:
+                return View(state, self)
         missing = [variable.name for variable in self.variables if variable.name not in state]
         if missing or len(state) != len(self.variables):
             raise ValueError(f"not a state of {self.name}: missing {missing} or too many variables")
         values = {each.name: each.accept(state[each.name]) for each in self.variables}
         return View(values, self)
+
+    @cached_property
+    def _types(self) -> list[type]:
+        """The types of values that the variables take as they are."""
+        kinds: dict[str, type] = {"int": int, "bool": bool, "real": float}
+        return [kinds[variable.kind] for variable in self.variables]
+
+    @cached_property
+    def _has_reals(self) -> bool:
+        return any(variable.kind == "real" for variable in self.variables)
 
     def transient_value(self, view: View, name: str) -> Scalar:
         """Return what the current locations say about a transient cell, else its initial value.
@@ -269,6 +295,8 @@ class Model:
     def _has_outcome(self, view: View, action: str) -> bool:
         """Return whether some combination has an outcome; looks at every one, for its errors."""
         combinations = self._combinations(view, action)
+        if all(edge.is_certain for _, edges in combinations for edge in edges):
+            return any(all(edge.destinations for edge in edges) for _, edges in combinations)
         possible = [bool(_possible_destinations(view, edges)) for _, edges in combinations]
         return any(possible)
 
@@ -286,17 +314,48 @@ class Model:
 
     def _enabled(self, view: View, joint: Joint) -> list[Combination]:
         """Return the combinations of one joint; a guard is evaluated if those before it hold."""
-        here = [self.elements[number].edges_here(view, label) for number, label in joint.parts]
-        chosen: list[tuple[Edge, ...]] = [()] if all(here) else []
-        for edges in here:
+        if len(joint.parts) > 1 and not self._is_anywhere(view, joint):
+            return []
+        chosen: list[tuple[Edge, ...]] = [()]
+        for number, label in joint.parts:
+            edges = self._candidates(view, number, label)
             chosen = [
                 (*before, edge)
                 for before in chosen
                 for edge in edges
                 if edge.guard is None or run(edge.guard, view)
             ]
+            if not chosen:
+                return []
         numbers = tuple(number for number, _ in joint.parts)
         return [(numbers, edges) for edges in chosen]
+
+    def _is_anywhere(self, view: View, joint: Joint) -> bool:
+        """Return whether every part of a joint has an edge at its current location."""
+        return all(self.elements[number].edges_here(view, label) for number, label in joint.parts)
+
+    def _candidates(self, view: View, number: int, label: str | None) -> Sequence[Edge]:
+        """Return the edges of an element whose guards are to be evaluated."""
+        element = self.elements[number]
+        key = number, label, element.position(view)
+        dispatch = self._dispatches.get(key)
+        if dispatch is None:
+            edges = element.edges_here(view, label)
+            dispatch = Dispatch([(each, self._spans(each.guard)) for each in edges])
+            self._dispatches[key] = dispatch
+        return dispatch.at(view)
+
+    def _spans(self, guard: Code | None) -> Spans:
+        return {} if guard is None else first_spans(guard.steps, self._plain)
+
+    @cached_property
+    def _dispatches(self) -> dict[tuple[int, str | None, int], Dispatch[Edge]]:
+        return {}
+
+    @cached_property
+    def _plain(self) -> frozenset[str]:
+        """The names of the integer and Boolean variables, which can be read without error."""
+        return frozenset(each.name for each in self.variables if each.kind in ("int", "bool"))
 
     @cached_property
     def _joints_of(self) -> dict[str, list[Joint]]:
@@ -308,6 +367,26 @@ class Model:
         self, view: View, numbers: tuple[int, ...], destinations: tuple[Destination, ...]
     ) -> list[State]:
         """Return the states after the assignments of all destinations: several with intervals."""
+        plan = self._plan(numbers, destinations)
+        return self._update_in_groups(view, numbers, destinations) if plan is None else [plan(view)]
+
+    def _plan(
+        self, numbers: tuple[int, ...], destinations: tuple[Destination, ...]
+    ) -> _Plan | None:
+        """Return the shorter way to update, if there is one."""
+        key = tuple(map(id, destinations))
+        if key not in self._plans:
+            elements = [self.elements[number].location for number in numbers]
+            self._plans[key] = None if self.transient else _plan_of(self, elements, destinations)
+        return self._plans[key]
+
+    @cached_property
+    def _plans(self) -> dict[tuple[int, ...], _Plan | None]:
+        return {}
+
+    def _update_in_groups(
+        self, view: View, numbers: tuple[int, ...], destinations: tuple[Destination, ...]
+    ) -> list[State]:
         state: dict[str, Scalar] = {each.name: view[each.name] for each in self.variables}
         branches = [state | dict(self.transient_initial)]
         updates = [update for each in destinations for update in each.assignments]
@@ -367,10 +446,84 @@ class Model:
         return merged
 
 
+@dataclass(frozen=True)
+class _Plan:
+    """What destinations store that assign each cell once and all at the same time: values, and
+    codes for the cells of variables.
+    """
+
+    names: tuple[str, ...]
+    values: Mapping[str, Scalar]
+    codes: tuple[tuple[Variable, Code], ...]
+
+    def __call__(self, view: View) -> State:
+        """Return the state behind a step."""
+        raw = [(variable, run(code, view)) for variable, code in self.codes]
+        state = {name: view[name] for name in self.names}
+        state.update(self.values)
+        for variable, value in raw:
+            state[variable.name] = variable.store(value)
+        return state
+
+
+def _plan_of(
+    model: Model, locations: Sequence[str | None], destinations: tuple[Destination, ...]
+) -> _Plan | None:
+    """Return the plan of destinations of a model without transient variables; None if they need
+    more than one.
+    """
+    values: dict[str, Scalar] = {}
+    codes: list[tuple[Variable, Code]] = []
+    updates = [update for each in destinations for update in each.assignments]
+    cells = [cell for update in updates for cell in update.cells]
+    is_plain = all(_is_plain(update) for update in updates)
+    is_at_once = len({update.index for update in updates}) <= 1
+    if not is_plain or not is_at_once or len(set(cells)) < len(cells):
+        return None
+    for update in updates:
+        assert update.value is not None
+        variable = model.cells[update.cells[0]]
+        value = _constant(variable, update.value)
+        if value is None:
+            codes.append((variable, update.value))
+        else:
+            values[variable.name] = value
+    for location, destination in zip(locations, destinations, strict=True):
+        if location is not None:
+            values[location] = destination.location
+    return _Plan(tuple(each.name for each in model.variables), values, tuple(codes))
+
+
+def _is_plain(update: Assignment) -> bool:
+    """Return whether an update stores one value in one cell."""
+    is_scalar = update.value is not None and not isinstance(update.value.type, Array)
+    return is_scalar and update.position is None and len(update.cells) == 1
+
+
+def _constant(variable: Variable, code: Code) -> Scalar | None:
+    """Return what a code stores in every state; None if that depends on it, or is an error."""
+    if code.reads:
+        return None
+    try:
+        return variable.store(run(code, {}))
+    except ModelError:
+        return None
+
+
 def _possible_destinations(view: View, edges: tuple[Edge, ...]) -> list[tuple[Destination, ...]]:
     """Return the combinations of destinations, one for each edge, without a probability of 0."""
+    if len(edges) == 1 and edges[0].is_certain:
+        return edges[0].single_destinations
     choices = [[each for each in edge.destinations if _is_possible(view, each)] for edge in edges]
     return list(itertools.product(*choices))
+
+
+def _is_positive(code: Code) -> bool:
+    """Return whether a probability is a positive constant."""
+    try:
+        return not code.reads and bool(run(code, {}) > 0)
+    except ModelError:
+        return False
 
 
 def _is_possible(view: View, destination: Destination) -> bool:
