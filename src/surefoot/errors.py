@@ -16,6 +16,9 @@ import difflib
 from collections.abc import Iterable
 from typing import NamedTuple
 
+NOT_DETERMINISTIC = "policy-not-deterministic"
+"""the code of a policy that is no function of the state: nothing can be said about it"""
+
 
 class SurefootError(Exception):
     """The base of all errors Surefoot raises on purpose."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from surefoot.errors import InputError, printable
+from surefoot.errors import NOT_DETERMINISTIC, InputError, printable
 from surefoot.findings import Finding, check_same_policy, check_same_task, read_finding
 from surefoot.policies import Policy
 from surefoot.records import Run
@@ -97,7 +97,7 @@ def _change_at(policy: Policy, run: Run, step: int, action: str) -> ReplayResult
         try:
             now = policy.decide(state)
         except InputError as error:
-            if not error.code.startswith("policy-"):
+            if not error.code.startswith("policy-") or error.code == NOT_DETERMINISTIC:
                 raise
             return _over(run, step, error.message)
         if now != action:

@@ -13,7 +13,7 @@ from surefoot.certificates.about import check_task
 from surefoot.certificates.checking import run_checker, too_large
 from surefoot.certificates.models import model_of
 from surefoot.certificates.reading import MAX_HEAD, no_certificate, read_policy_head
-from surefoot.errors import CertificateRejected, InputError, quoted
+from surefoot.errors import NOT_DETERMINISTIC, CertificateRejected, InputError, quoted
 from surefoot.policies import Policy
 from surefoot.policies.identity import disagreement, is_other
 from surefoot.tasks.task import Task
@@ -115,7 +115,7 @@ def decisions_of(policy: Policy) -> Callable[[Sequence[Mapping[str, object]]], l
         try:
             return list(policy.decide_all(states))
         except InputError as error:
-            if not error.code.startswith("policy-"):
+            if not error.code.startswith("policy-") or error.code == NOT_DETERMINISTIC:
                 raise
         return [decide(state) for state in states]
 
@@ -125,7 +125,7 @@ def decisions_of(policy: Policy) -> Callable[[Sequence[Mapping[str, object]]], l
         except InputError as error:
             if error.code == "policy-not-applicable":
                 return None
-            if not error.code.startswith("policy-"):
+            if not error.code.startswith("policy-") or error.code == NOT_DETERMINISTIC:
                 raise
             raise checker.Rejected(f"the policy does not decide: {error.message}") from None
 

@@ -97,10 +97,11 @@ class Checking:
 
         ``spent_seconds``, for making it, are taken from the time for checking it.
         """
-        from surefoot.evidence.findings import evidence_of
+        from surefoot.evidence.findings import evidence_of, why_rejected
 
         left = None if self.seconds is None else self.seconds - spent_seconds
-        return evidence_of(certificate, self._kept, seconds=left)
+        hint = why_rejected(certificate.policy)
+        return evidence_of(certificate, self._kept, seconds=left, hint=hint)
 
     def prepare(self) -> None:
         """Make the directory where all certificates are kept. Raises InputError if it cannot be."""

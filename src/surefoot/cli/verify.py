@@ -196,7 +196,7 @@ def _verified(
             kept = _finding(policy, result, evidence.checking())
             return Verified(result, kept.checked, kept.file, kept.missing)
         if result.verdict == "safe":
-            return _certified(result, evidence)
+            return _certified(result, policy, evidence)
     return Verified(result)
 
 
@@ -207,11 +207,11 @@ def _finding(policy: Policy, result: VerifyResult, checking: Checking) -> Eviden
     return checking.evidence(finding_of(policy.task, policy, result.run))
 
 
-def _certified(result: VerifyResult, evidence: EvidenceArguments) -> Verified:
+def _certified(result: VerifyResult, policy: Policy, evidence: EvidenceArguments) -> Verified:
     """Return the verdict ``safe`` with whether the checker accepts it. Raises
     CertificateRejected if it does not.
     """
-    from surefoot.evidence.findings import OUR_BUG, is_accepted
+    from surefoot.evidence.findings import is_accepted, why_rejected
 
     certificate, seconds = result.certificate, evidence.seconds()
     if certificate is None or certificate.path is None:
@@ -220,5 +220,5 @@ def _certified(result: VerifyResult, evidence: EvidenceArguments) -> Verified:
     try:
         checked = seconds is not None and is_accepted(certificate, seconds=seconds)
     except CertificateRejected as error:
-        raise CertificateRejected(error.code, error.message, hint=OUR_BUG) from None
+        raise CertificateRejected(error.code, error.message, hint=why_rejected(policy)) from None
     return Verified(result, checked, evidence.certificate)

@@ -19,6 +19,10 @@ from surefoot.records import Fault
 from surefoot.records.lines import FindingPart
 
 OUR_BUG = "this is a bug in Surefoot, please report it"
+NO_FUNCTION = (
+    "the policy is Python code: if it decides in one state now so and now so, that is why; else "
+    + OUR_BUG
+)
 
 E = TypeVar("E", bound="Checkable")
 Keep = Callable[[Finding], str]
@@ -58,19 +62,23 @@ def is_accepted(evidence: Checkable, *, seconds: float) -> bool:
 
 
 def evidence_of(
-    made: E, keep: Callable[[E, bool], Path | None], *, seconds: float | None
+    made: E,
+    keep: Callable[[E, bool], Path | None],
+    *,
+    seconds: float | None,
+    hint: str = OUR_BUG,
 ) -> Evidence:
     """Check a certificate or finding, unless there are no seconds for it, and keep it.
 
     ``keep`` is given whether it was accepted, and returns the file, or None if it need not be kept;
     it raises Unsupported if it cannot be. What is rejected is kept, too, before CertificateRejected
-    is raised.
+    is raised with the hint.
     """
     try:
         checked = seconds is not None and is_accepted(made, seconds=seconds)
     except CertificateRejected as error:
         file = _kept(made, keep, checked=False).file
-        hint = OUR_BUG if file is None else f"{OUR_BUG}; the certificate is in {file}"
+        hint = hint if file is None else f"{hint}; the certificate is in {file}"
         raise CertificateRejected(error.code, error.message, hint=hint) from None
     return _kept(made, keep, checked=checked)
 
@@ -82,6 +90,11 @@ def _kept(made: E, keep: Callable[[E, bool], Path | None], *, checked: bool) -> 
         is_large = error.code == "file-too-large"
         missing = "it is too large to be written" if is_large else error.message
         return Evidence(checked, None, missing)
+
+
+def why_rejected(policy: Policy | None) -> str:
+    """Return whose fault it is most likely that evidence that was just made is rejected."""
+    return NO_FUNCTION if policy is not None and policy.is_python else OUR_BUG
 
 
 def checked_findings(
@@ -100,7 +113,10 @@ def checked_findings(
             finding = finding_of(policy.task, policy, fault, seed=seed)
             left = until - time.monotonic()
             evidence = evidence_of(
-                finding, lambda made, _: Path(keep(made)), seconds=left if left > 0 else None
+                finding,
+                lambda made, _: Path(keep(made)),
+                seconds=left if left > 0 else None,
+                hint=why_rejected(policy),
             )
             if evidence.file is not None:  # else JSON cannot hold the states
                 name = evidence.file.as_posix()

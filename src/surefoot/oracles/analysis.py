@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from surefoot.errors import InputError
+from surefoot.errors import NOT_DETERMINISTIC, InputError
 from surefoot.tasks.state import State
 from surefoot.tasks.task import Task
 
@@ -98,7 +98,7 @@ class TableAnalysis:
         try:
             self._known[state] = self.decide(state)
         except InputError as error:
-            if not self._skips_errors or error.code == "plugin-error":
+            if not self._skips_errors or error.code in (NOT_DETERMINISTIC, "plugin-error"):
                 raise
             self._known[state] = FoundVerdict("unknown", MODEL_ERROR)
         return self._known[state]

@@ -151,6 +151,12 @@ class Policy:
         return made
 
     @property
+    def is_python(self) -> bool:
+        """Whether code that is not ours decides: nothing but asking tells what it is."""
+        is_callable = isinstance(self.core, _core.CallablePolicy)
+        return is_callable and self.model is None and not BUILT_IN.fullmatch(self.name)
+
+    @property
     def model_kind(self) -> ModelKind | None:
         """Of which kind the model is; None without a model."""
         return None if self.model is None else self.model.kind

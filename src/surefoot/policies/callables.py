@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from surefoot import _core
 from surefoot.errors import InputError, Unsupported, quoted, shown
+from surefoot.policies.consistency import Ask, held, held_all
 from surefoot.policies.decisions import Decide, checked_number, policy_error
 from surefoot.tasks.python_task import PythonTask
 from surefoot.tasks.state import State
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from surefoot.policies.models import Reals
 
 ScoresOf = Callable[["Reals"], "Reals"]
+NEAR = 1e-5
+"""relative to the largest score: the sums of float32 networks differ by less in other company"""
+
 SCORES_HINT = "return one row of scores for each state, or a list of names of actions"
 
 
@@ -58,13 +62,18 @@ def batched(
 
 
 def single(task: Task, decide: Decide) -> object:
-    """Return the policy of a callable from State to the name of an action."""
+    """Return the policy of a callable from State to the name of an action. Raises InputError when
+    it is asked if it is no function.
+    """
+    return _core.CallablePolicy(held(task, _question(task, decide)))
 
+
+def _question(task: Task, decide: Decide) -> Ask:
     def ask(packed: bytes, applicable: list[int]) -> int:
         state = task.unpack(packed)
         return checked_number(task, decide(state), state, applicable)
 
-    return _core.CallablePolicy(ask)
+    return ask
 
 
 def first_of(task: PythonTask) -> object:
@@ -76,7 +85,7 @@ def first_of(task: PythonTask) -> object:
         names = task.definition.actions(task.own_state(state))
         return names[0] if isinstance(names, list | tuple) else min(names)
 
-    return single(task, decide)
+    return _core.CallablePolicy(_question(task, decide))
 
 
 def random_of(task: Task, seed: int) -> object:
@@ -90,23 +99,57 @@ def random_of(task: Task, seed: int) -> object:
         digest = hashlib.blake2b(question.encode("utf-8", "surrogatepass"), digest_size=8)
         return names[int.from_bytes(digest.digest(), "big") % len(names)]
 
-    return single(task, decide)
+    return _core.CallablePolicy(_question(task, decide))
 
 
 def many(task: Task, function: Batched) -> object:
-    """Return the policy of a function of many states."""
+    """Return the policy of a function of many states. Raises InputError when it is asked if it
+    decides in two ways in one state, unless by scores that only rounding tells apart.
+    """
+    asked = _Batches(task, function)
+    question = held_all(task, asked.decide, asked.is_near)
     width = 8 * task.core.words
 
     def ask_all(packed: bytes, applicable: list[list[int]]) -> list[int]:
-        answers = function(state_rows(task, packed))
-        states = [packed[at : at + width] for at in range(0, len(packed), width)]
-        if _are_names(answers):
-            return _named(task, answers, states, applicable)
-        outputs = outputs_of(function, task)
-        scores = _checked_scores(answers, len(states), len(outputs))
-        return best_all(task, scores, outputs, states, applicable)
+        return question(_parted(packed, width), applicable)
 
     return _core.CallablePolicy(lambda state, actions: ask_all(state, [actions])[0], ask_all)
+
+
+class _Batches:
+    """Asks a function of many states, and keeps the scores of the last batch."""
+
+    def __init__(self, task: Task, function: Batched) -> None:
+        self._task = task
+        self._function = function
+        self._scores: tuple[Sequence[bytes], Reals] | None = None
+
+    def decide(self, states: Sequence[bytes], applicable: Sequence[list[int]]) -> list[int]:
+        """Return the number of an action for each state."""
+        self._scores = None
+        answers = self._function(state_rows(self._task, b"".join(states)))
+        if _are_names(answers):
+            return _named(self._task, answers, states, applicable)
+        outputs = outputs_of(self._function, self._task)
+        scores = _checked_scores(answers, len(states), len(outputs))
+        self._scores = states, scores
+        return best_all(self._task, scores, outputs, states, applicable)
+
+    def is_near(self, state: bytes, first: int, second: int) -> bool:
+        """Return whether only rounding tells the scores of two actions apart."""
+        if self._scores is None:
+            return False
+        states, scores = self._scores
+        row = dict(zip(outputs_of(self._function, self._task), scores[states.index(state)].tolist(),
+                       strict=True))  # fmt: skip
+        one, other = (row.get(self._task.actions[number]) for number in (first, second))
+        if one is None or other is None:
+            return False
+        return bool(abs(one - other) <= NEAR * max(map(abs, row.values())))
+
+
+def _parted(packed: bytes, width: int) -> list[bytes]:
+    return [packed[at : at + width] for at in range(0, len(packed), width)]
 
 
 def scored(task: Task, scores_of: ScoresOf, interface: Interface, *, unfiltered: bool) -> object:
@@ -121,8 +164,7 @@ def scored(task: Task, scores_of: ScoresOf, interface: Interface, *, unfiltered:
 
     def ask_all(packed: bytes, applicable: list[list[int]]) -> list[int]:
         scores = scores_of(fed(interface, task, packed))
-        states = [packed[at : at + width] for at in range(0, len(packed), width)]
-        return best_all(task, scores, interface.outputs, states, applicable)
+        return best_all(task, scores, interface.outputs, _parted(packed, width), applicable)
 
     return _core.CallablePolicy(lambda state, actions: ask_all(state, [actions])[0], ask_all)
 
@@ -198,8 +240,8 @@ def best_all(
     task: Task,
     scores: Reals,
     outputs: Sequence[str],
-    states: list[bytes],
-    applicable: list[list[int]],
+    states: Sequence[bytes],
+    applicable: Sequence[list[int]],
 ) -> list[int]:
     """Return the best-scored applicable action of each state; of equal ones the lowest output.
 
@@ -228,7 +270,9 @@ def _are_names(answers: Any) -> bool:
     return is_list and len(answers) > 0 and isinstance(answers[0], str)
 
 
-def _named(task: Task, answers: Any, states: list[bytes], applicable: list[list[int]]) -> list[int]:
+def _named(
+    task: Task, answers: Any, states: Sequence[bytes], applicable: Sequence[list[int]]
+) -> list[int]:
     if len(answers) != len(states):
         raise _bad_answers(f"{len(answers):,} decisions for {len(states):,} states")
     return [
