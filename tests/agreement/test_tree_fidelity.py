@@ -330,6 +330,10 @@ def sklearn_cases():
         "extra trees": ensemble.ExtraTreesClassifier(11, max_depth=6, random_state=0),
         "boosting": ensemble.GradientBoostingClassifier(n_estimators=12, random_state=0),
         "boosting from zero": ensemble.GradientBoostingClassifier(n_estimators=9, init="zero"),
+        "histograms": ensemble.HistGradientBoostingClassifier(max_iter=12, random_state=0),
+        "votes": ensemble.AdaBoostClassifier(
+            tree.DecisionTreeClassifier(max_depth=3), n_estimators=9, random_state=0
+        ),
         "tree regressor": tree.DecisionTreeRegressor(max_depth=8, random_state=0),
         "forest regressor": ensemble.RandomForestRegressor(13, random_state=0),
         "extra trees regressor": ensemble.ExtraTreesRegressor(13, max_depth=6, random_state=0),
@@ -362,6 +366,11 @@ def test_scikit_learn_scores_bit_for_bit(name, classes, real):
     if name.startswith("boosting") and classes == 2:
         assert (found[:, 0] == -5e-324).all()
         found = found[:, 1:]
+    if name == "histograms" and classes == 2:
+        assert (found[:, 0] == 0).all()
+        found = found[:, 1:]
+    if name == "votes" and classes == 2:
+        found = found[:, 1:] - found[:, :1]
     assert_same(found, sklearn_scores(estimator, states))
     if "regressor" not in name:
         decided = scored(loaded.model, states).argmax(axis=1)
@@ -399,6 +408,53 @@ def test_scikit_learn_networks_agree_to_rounding(activation, classes):
     shifted = np.exp(found - found.max(axis=1, keepdims=True))
     assert np.allclose(shifted / shifted.sum(axis=1, keepdims=True), wanted, atol=1e-12)
     assert (found.argmax(axis=1) == wanted.argmax(axis=1)).all()
+
+
+def linear_cases():
+    from sklearn import linear_model, svm
+
+    return {
+        "LogisticRegression": linear_model.LogisticRegression(),
+        "LinearSVC": svm.LinearSVC(),
+        "Perceptron": linear_model.Perceptron(),
+        "RidgeClassifier": linear_model.RidgeClassifier(),
+        "SGDClassifier": linear_model.SGDClassifier(random_state=0),
+        "without intercept": linear_model.LogisticRegression(fit_intercept=False),
+    }
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+@pytest.mark.parametrize("name", sorted(linear_cases()))
+def test_scikit_learn_linear_models_agree_to_rounding(name, classes):
+    rng = np.random.default_rng(0)
+    features, labels = labelled(rng, 300, real=True, classes=classes)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        estimator = linear_cases()[name].fit(features, labels)
+    network = scikit_learn.trees_of(estimator).model
+    assert isinstance(network, Network)
+    states = random_states(rng, STATES, real=True)
+    found, wanted = scored(network, states), estimator.decision_function(states)
+    if classes == 2:
+        assert (found[:, 0] == 0).all()
+        found = found[:, 1]
+    assert np.allclose(found, wanted, rtol=1e-12, atol=1e-9)
+    decided = scored(network, states).argmax(axis=1)
+    assert (decided == estimator.predict(states)).all()
+
+
+def test_votes_of_equal_weight_go_to_the_first_class():
+    """Two trees that never agree: of equal sums scikit-learn and we take the first class."""
+    from sklearn.ensemble import AdaBoostClassifier
+
+    features, labels = labelled(np.random.default_rng(0), 100, real=True, classes=2)
+    estimator = AdaBoostClassifier(n_estimators=2, random_state=0).fit(features, labels)
+    estimator.estimator_weights_[:] = 1.0
+    states = random_states(np.random.default_rng(1), STATES, real=True)
+    votes = np.array([each.predict(states) for each in estimator.estimators_])
+    assert (votes[0] != votes[1]).any(), "the trees agree everywhere"
+    found = scored(scikit_learn.trees_of(estimator).model, states)
+    assert (found.argmax(axis=1) == estimator.predict(states)).all()
 
 
 # -- ties ------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.support.networks import grid
 from tests.support.trees import labelled
 
 from surefoot.errors import InputError, Unsupported
@@ -84,21 +85,52 @@ def test_a_regressor_with_several_outputs(data):
 
 
 def unsupported_estimators():
-    from sklearn.ensemble import AdaBoostClassifier, HistGradientBoostingClassifier
-    from sklearn.linear_model import LogisticRegression
+    from sklearn.naive_bayes import GaussianNB
+    from sklearn.neighbors import KNeighborsClassifier
+    from sklearn.svm import SVC
 
     return {
-        "HistGradientBoostingClassifier": HistGradientBoostingClassifier(max_iter=2),
-        "AdaBoostClassifier": AdaBoostClassifier(n_estimators=2),
-        "LogisticRegression": LogisticRegression(max_iter=1000),
+        "GaussianNB": (GaussianNB(), "predict_proba"),
+        "KNeighborsClassifier": (KNeighborsClassifier(), "predict_proba"),
+        "SVC": (SVC(), "decision_function"),
     }
 
 
 @pytest.mark.parametrize("name", sorted(unsupported_estimators()))
-def test_other_estimators_are_refused_with_a_list_of_those_that_are_not(name, data):
+def test_other_estimators_are_refused_with_the_way_that_is_open(name, data):
+    estimator, method = unsupported_estimators()[name]
     with pytest.raises(Unsupported, match=name) as caught:
-        trees_of(fitted(unsupported_estimators()[name], data))
+        trees_of(fitted(estimator, data, NAMES))
+    wanted = f"surefoot.batched(model.{method}, actions=model.classes_)"
+    assert wanted in caught.value.hint
     assert all(each in caught.value.hint for each in SUPPORTED)
+
+
+def test_the_way_that_is_open_leads_to_a_policy(data):
+    from sklearn.svm import SVC
+
+    import surefoot
+
+    model = fitted(SVC(), data, np.array(["a0", "a1", "a2", "a3"]))
+    task = grid(data[0].shape[1], 4)
+    policy = surefoot.load_policy(
+        surefoot.batched(model.decision_function, actions=model.classes_), task
+    )
+    states = [dict.fromkeys(task.names, 9), dict.fromkeys(task.names, 5)]
+    rows = np.array([list(state.values()) for state in states], dtype=float)
+    assert policy.decide_all(states)[0] == model.predict(rows)[0]
+
+
+def test_what_histograms_and_votes_cannot_be_of(data):
+    from sklearn.ensemble import AdaBoostClassifier, HistGradientBoostingClassifier
+    from sklearn.naive_bayes import GaussianNB
+
+    split = HistGradientBoostingClassifier(max_iter=2, categorical_features=[0])
+    with pytest.raises(Unsupported, match="by category") as caught:
+        trees_of(fitted(split, data))
+    assert "surefoot.batched(model.predict_proba" in caught.value.hint
+    with pytest.raises(Unsupported, match="AdaBoost over GaussianNB"):
+        trees_of(fitted(AdaBoostClassifier(GaussianNB(), n_estimators=2), data))
 
 
 def test_several_outputs_and_other_starts_are_refused(data):

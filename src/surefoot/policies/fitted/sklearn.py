@@ -23,9 +23,14 @@ def _like(model: Model | None, original: object) -> object:
 
     if pipelines.is_pipeline(original):
         raise ValueError("the steps before its last one change what trees compare")
-    if scikit_learn.kind_of(original) not in scikit_learn.NETWORKS:
+    kind = scikit_learn.kind_of(original)
+    if kind in (*scikit_learn.HISTOGRAMS, *scikit_learn.VOTING):
+        raise ValueError(f"trees of a {kind} are not written back")
+    if kind not in scikit_learn.NETWORKS:
         return scikit_learn_writing.with_trees(original, trees_as_counted(model))
-    last_layer(model, scikit_learn.trees_of(original).model)  # raises if more was changed
+    last = last_layer(model, scikit_learn.trees_of(original).model)  # raises if more was changed
+    if kind in scikit_learn.LINEAR:
+        return scikit_learn_writing.with_layer(original, last)
     return scikit_learn_writing.with_network(original, cast("Network", model))
 
 

@@ -1,11 +1,14 @@
-"""Estimators of scikit-learn in memory: trees, forests, gradient boosting, and the MLPClassifier.
+"""Estimators of scikit-learn in memory: trees, forests, boosting, linear ones, the MLPClassifier.
 
 Inputs are rounded to float32, thresholds are doubles, a node goes left if the input is at most its
 threshold. Scores are those of ``predict_proba`` (trees and forests), of ``predict`` (regressors)
 and of ``decision_function`` (gradient boosting), bit for bit, if forests are asked with one job:
 with more, scikit-learn adds the trees in the order in which threads finish. Gradient boosting
 decides for class 1 of two if its score is not negative, so class 0 has the largest negative number
-for its score. A network's scores are sums that BLAS adds in another order: they agree to rounding.
+for its score. HistGradientBoosting compares and adds doubles, and decides for class 1 of two only
+if its score is positive. AdaBoost adds the votes of its trees and divides them by their weights: of
+two classes each has a score, the second's is half of what ``decision_function`` says. The scores of
+a network or a linear model are sums that BLAS adds in another order: they agree to rounding.
 """
 
 from __future__ import annotations
@@ -16,9 +19,10 @@ from typing import Any
 import numpy as np
 
 from surefoot.errors import InputError, Unsupported, printable
+from surefoot.policies.as_function import batched_hint
 from surefoot.policies.classes import interface_of
 from surefoot.policies.loaded import Loaded
-from surefoot.policies.models import Layer, Model, Network, Trees
+from surefoot.policies.models import Layer, Model, Network, Precision, Trees
 from surefoot.policies.trees.forest import Tree, assemble, at_most
 from surefoot.policies.trees.reading import Reals
 
@@ -27,8 +31,12 @@ SINGLE = ("DecisionTreeClassifier", "DecisionTreeRegressor", "ExtraTreeClassifie
 FORESTS = ("RandomForestClassifier", "RandomForestRegressor", "ExtraTreesClassifier",
            "ExtraTreesRegressor")  # fmt: skip
 BOOSTED = ("GradientBoostingClassifier",)
-NETWORKS = ("MLPClassifier",)
-SUPPORTED = (*SINGLE, *FORESTS, *BOOSTED, *NETWORKS)
+HISTOGRAMS = ("HistGradientBoostingClassifier",)
+VOTING = ("AdaBoostClassifier",)
+LINEAR = ("LogisticRegression", "LogisticRegressionCV", "LinearSVC", "Perceptron",
+          "RidgeClassifier", "SGDClassifier")  # fmt: skip
+NETWORKS = ("MLPClassifier", *LINEAR)
+SUPPORTED = (*SINGLE, *FORESTS, *BOOSTED, *HISTOGRAMS, *VOTING, *NETWORKS)
 
 ACTIVATIONS = {"identity": "linear", "logistic": "sigmoid", "tanh": "tanh", "relu": "relu"}
 LARGEST_NEGATIVE = -5e-324
@@ -61,13 +69,25 @@ def kind_of(estimator: object) -> str:
     raise Unsupported(
         "trees-unsupported",
         f"estimators of the class {printable(type(estimator).__name__)} are not supported",
-        hint=f"supported are {', '.join(SUPPORTED)}",
+        hint=f"{batched_hint(estimator)}; read as they are: {', '.join(SUPPORTED)}",
     )
 
 
+def unsupported(estimator: object, what: str) -> Unsupported:
+    """Return the refusal of an estimator, with the way that is open to every one."""
+    message = f"{what} is not supported"
+    return Unsupported("trees-unsupported", message, hint=batched_hint(estimator))
+
+
 def _model(estimator: object, kind: str) -> Model:
+    if kind in LINEAR:
+        return _linear(estimator)
     if kind in NETWORKS:
         return _network(estimator)
+    if kind in HISTOGRAMS:
+        return _histograms(estimator)
+    if kind in VOTING:
+        return _votes(estimator)
     trees = parts_of(estimator)
     if kind in BOOSTED:
         return _assembled(trees, estimator, base=_boosted_base(estimator))
@@ -100,13 +120,18 @@ def parts_of(estimator: Any) -> list[Tree]:
 
 
 def _assembled(
-    trees: Sequence[Tree], estimator: Any, *, base: Reals, divide_by: float = 1.0
+    trees: Sequence[Tree],
+    estimator: Any,
+    *,
+    base: Reals,
+    divide_by: float = 1.0,
+    input_precision: Precision = "float32",
 ) -> Trees:
     return assemble(
         trees,
         num_inputs=int(estimator.n_features_in_),
         base=base,
-        input_precision="float32",
+        input_precision=input_precision,
         sum_precision="float64",
         divide_by=divide_by,
     )
@@ -122,17 +147,73 @@ def _vector_tree(tree: Any) -> Tree:
 
 
 def _tree(tree: Any, values: Reals, *, output: int, width: int = 1) -> Tree:
-    largest = np.finfo(np.float64).max  # a threshold is infinite if only NaN goes right
     return Tree(
         leaf=np.asarray(tree.children_left) == -1,
         features=np.asarray(tree.feature, dtype=np.int64),
-        thresholds=np.minimum(at_most(np.asarray(tree.threshold, dtype=np.float64)), largest),
+        thresholds=_thresholds(tree.threshold),
         left=np.asarray(tree.children_left, dtype=np.int64),
         right=np.asarray(tree.children_right, dtype=np.int64),
         places=np.arange(tree.node_count) * width,
         values=values,
         output=output,
     )
+
+
+def _thresholds(given: object) -> Reals:
+    """Return what inputs are less than that are at most the numbers given."""
+    largest = np.finfo(np.float64).max  # a threshold is infinite if only NaN goes right
+    return np.minimum(at_most(np.asarray(given, dtype=np.float64)), largest)
+
+
+def _histograms(estimator: Any) -> Trees:
+    """Return gradient boosting over histograms, whose trees compare doubles."""
+    if getattr(estimator, "_preprocessor", None) is not None:
+        raise unsupported(estimator, "HistGradientBoosting with splits by category")
+    rounds = estimator._predictors
+    is_binary = len(rounds[0]) == 1
+    trees = [
+        _histogram_tree(tree.nodes, output=at + is_binary)
+        for members in rounds
+        for at, tree in enumerate(members)
+    ]
+    start = np.asarray(estimator._baseline_prediction, dtype=np.float64).ravel()
+    base = np.append(0.0, start) if is_binary else start
+    return _assembled(trees, estimator, base=base, input_precision="float64")
+
+
+def _histogram_tree(nodes: Any, *, output: int) -> Tree:
+    return Tree(
+        leaf=nodes["is_leaf"].astype(bool),
+        features=nodes["feature_idx"].astype(np.int64),
+        thresholds=_thresholds(nodes["num_threshold"]),
+        left=nodes["left"].astype(np.int64),
+        right=nodes["right"].astype(np.int64),
+        places=np.arange(len(nodes)),
+        values=nodes["value"].astype(np.float64),
+        output=output,
+    )
+
+
+def _votes(estimator: Any) -> Trees:
+    """Return AdaBoost over decision trees: each votes for a class with its weight."""
+    count = len(estimator.classes_)
+    kinds = {type(each).__name__ for each in estimator.estimators_}
+    if not kinds <= {"DecisionTreeClassifier", "ExtraTreeClassifier"} or count < 2:
+        named = printable(", ".join(sorted(kinds)))
+        raise unsupported(estimator, f"AdaBoost over {named} with {count} classes")
+    weights = estimator.estimator_weights_
+    pairs = zip(estimator.estimators_, weights, strict=False)  # it may have stopped early
+    trees = [_voting_tree(each, weight, estimator.classes_) for each, weight in pairs]
+    divide_by = float(weights.sum())
+    return _assembled(trees, estimator, base=np.zeros(count), divide_by=divide_by)
+
+
+def _voting_tree(member: Any, weight: Any, classes: Any) -> Tree:
+    tree, count = member.tree_, len(classes)
+    proba = np.asarray(tree.value, dtype=np.float64).reshape(tree.node_count, -1)
+    voted = member.classes_[proba.argmax(axis=1)]
+    votes = np.where(voted[:, None] == classes, weight, -1 / (count - 1) * weight)
+    return _tree(tree, votes.ravel(), output=-1, width=count)
 
 
 def _boosted_base(estimator: Any) -> Reals:
@@ -151,6 +232,16 @@ def _start(estimator: Any) -> Reals:
         )
     nowhere = np.zeros((1, estimator.n_features_in_), dtype=np.float32)
     return np.asarray(estimator._raw_predict_init(nowhere), dtype=np.float64).ravel()
+
+
+def _linear(estimator: Any) -> Network:
+    """Return a linear classifier; of two classes the scores are 0 and that of the second."""
+    weights = np.atleast_2d(np.asarray(estimator.coef_, dtype=np.float64))
+    biases = np.zeros(len(weights)) + np.asarray(estimator.intercept_, dtype=np.float64)
+    if len(weights) == 1:
+        weights, biases = np.vstack([np.zeros_like(weights), weights]), np.append(0.0, biases)
+    precision: Precision = "float32" if estimator.coef_.dtype == np.float32 else "float64"
+    return Network((Layer(weights, biases, "linear"),), precision)
 
 
 def _network(estimator: Any) -> Network:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.policies.models import Network, Trees
+from surefoot.policies.models import Layer, Network, Trees
 from surefoot.policies.trees.forest import Tree, leaf_values, same_trees, trees_behind
 from surefoot.policies.trees.scikit_learn import (
     BOOSTED,
@@ -102,4 +102,16 @@ def with_network(estimator: Any, model: Network) -> object:
         raise ValueError("the last layer has another size than that of the original")
     made.coefs_[-1][...] = weights.T
     made.intercepts_[-1][...] = biases
+    return made
+
+
+def with_layer(estimator: Any, layer: Layer) -> object:
+    """Return a copy of a linear classifier with other numbers; of two classes it has one score."""
+    made = copy.deepcopy(estimator)
+    weights, biases = layer.weights, layer.biases
+    if made.coef_.size < weights.size:
+        weights, biases = weights[1:] - weights[:1], biases[1:] - biases[:1]
+    kind = made.coef_.dtype
+    made.coef_ = weights.reshape(made.coef_.shape).astype(kind)
+    made.intercept_ = biases.astype(kind)
     return made
