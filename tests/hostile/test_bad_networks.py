@@ -343,9 +343,9 @@ def test_numbers_that_are_cut_or_none(tmp_path: Path, onnx: Any) -> None:
         assert refused(write_onnx(tmp_path / "net.onnx", model)).code == code
 
 
-def test_external_data_is_not_opened(tmp_path: Path, onnx: Any) -> None:
+def test_external_data_is_read_beside_the_file_only(tmp_path: Path, onnx: Any) -> None:
     (tmp_path / "weights").write_bytes(NETWORK.layers[0].weights.astype(np.float32).tobytes())
-    for place in ("weights", "/etc/passwd", "../../weights"):
+    for place in (".", "/etc/passwd", "../../weights", "c:weights", "missing"):
         model = onnx_model(NETWORK)
         tensor = model.graph.initializer[1]
         tensor.ClearField("raw_data")

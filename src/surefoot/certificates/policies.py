@@ -67,7 +67,7 @@ def scores_of(policy: Policy) -> dict[str, object] | None:
     model, interface = policy.model, policy.interface
     if isinstance(policy.core, _core.FirstPolicy | _core.RandomPolicy):
         return {"rule": "first" if isinstance(policy.core, _core.FirstPolicy) else "any"}
-    if model is None or interface is None:
+    if model is None or interface is None or model.kind == "graph":
         return None
     inputs = [
         {name: getattr(entry, name) for name in ("variable", "constant", "mean", "scale")}

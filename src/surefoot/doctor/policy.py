@@ -75,9 +75,10 @@ def _kind(policy: Policy) -> str:
 
 
 def _precision(model: Model) -> str:
+    from surefoot.policies.graph import Graph
     from surefoot.policies.models import Corrected, Network, Trees
 
-    if isinstance(model, Network):
+    if isinstance(model, Network | Graph):
         return model.precision
     if isinstance(model, Corrected):
         return f"the network in {model.network.precision}; of the trees, {_precision(model.trees)}"
@@ -182,7 +183,7 @@ def used_inputs(model: Model) -> set[int]:
     """Return the inputs that can make a difference: with a weight that is not 0, or compared with
     something.
     """
-    from surefoot.policies.models import Corrected, Network, Trees
+    from surefoot.policies.models import Corrected, Network, Rules, Trees
 
     if isinstance(model, Corrected):
         return used_inputs(model.network) | used_inputs(model.trees)
@@ -190,4 +191,6 @@ def used_inputs(model: Model) -> set[int]:
         return {at for at, column in enumerate(model.layers[0].weights.T) if column.any()}
     if isinstance(model, Trees):
         return {int(feature) for feature in model.features if feature >= 0}
-    return {number for number, _ in model.atoms}
+    if isinstance(model, Rules):
+        return {number for number, _ in model.atoms}
+    return set(range(model.num_inputs))

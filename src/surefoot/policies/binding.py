@@ -76,8 +76,8 @@ def core_interface(task: CompiledTask, interface: Interface) -> tuple[list[CoreI
 
 
 def core_of(task: Task, scorer: Any, interface: Interface, *, unfiltered: bool) -> object:
-    """Return the core's policy that decides by scores."""
-    if not has_description(task):
+    """Return the policy that decides by scores: the core's, where the core computes them."""
+    if not has_description(task) or not isinstance(scorer, _core.Scorer):
         return scored(task, scorer.scores, interface, unfiltered=unfiltered)
     inputs, outputs = core_interface(task, interface)
     try:

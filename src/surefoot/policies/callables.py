@@ -153,11 +153,14 @@ def _parted(packed: bytes, width: int) -> list[bytes]:
 
 
 def scored(task: Task, scores_of: ScoresOf, interface: Interface, *, unfiltered: bool) -> object:
-    """Return the policy of a learned model on a task that Python defines."""
+    """Return the policy of a learned model that Python asks: because it defines the task, or
+    computes the model.
+    """
     if unfiltered:
         raise Unsupported(
             "unfiltered-python-task",
-            "an unfiltered policy needs a task whose actions are known beforehand",
+            "an unfiltered policy needs a task whose actions are known beforehand, and a model "
+            "that the core computes",
             hint="describe the task with Description or in a JANI file",
         )
     width = 8 * task.core.words

@@ -222,7 +222,8 @@ def read_policy(
     if kind != "interface":
         interface = interface or _beside(path)
         loaded = _read(kind, path, interface)
-        is_alone = interface is None or interface.activation is None
+        is_open = interface is not None and interface.activation is not None
+        is_alone = not is_open and not loaded.files
         return replace(with_interface(loaded, interface), alone=loaded if is_alone else None)
     named = read_interface(path)
     path = _named_file(named, path)

@@ -7,7 +7,7 @@ verification read the same data. ``check`` says what is wrong with one that come
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,10 @@ import numpy.typing as npt
 from surefoot import _core
 from surefoot.text import counted
 
-ModelKind = Literal["network", "trees", "rules", "corrected"]
+if TYPE_CHECKING:
+    from surefoot.policies.graph import Graph
+
+ModelKind = Literal["network", "trees", "rules", "corrected", "graph"]
 Precision = Literal["float32", "float64"]
 Reals = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.int32]
@@ -306,7 +309,7 @@ class Corrected:
         return f"{self.network}, corrected by {trees} with {leaves:,} leaves"
 
 
-Model = Network | Trees | Rules | Corrected
+Model: TypeAlias = Union[Network, Trees, Rules, Corrected, "Graph"]
 
 
 def _check_finite(what: str, numbers: Reals) -> None:

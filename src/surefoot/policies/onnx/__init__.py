@@ -1,8 +1,9 @@
 """Feed-forward networks in ONNX files.
 
 The ``onnx`` package parses the file; the graph is read here, operator by operator, in the order of
-the file. What is not a chain of linear layers and known activations is refused by the operator's
-name. Nothing outside the file is opened.
+the file. What is not a chain of linear layers and known activations is tried as a graph that NumPy
+computes (``graphs``), and refused by the operator's name if it is none. Nothing is opened but files
+of numbers beside the model (``external``).
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from surefoot.policies.interface import interface_from
 from surefoot.policies.libraries import library
 from surefoot.policies.loaded import Loaded, checked, interface_content
 from surefoot.policies.models import Layer, Network, Reals
-from surefoot.policies.onnx import writer
+from surefoot.policies.onnx import external, graphs, writer
 from surefoot.policies.onnx.writer import METADATA
 from surefoot.policies.original import Original, installed, not_installed, refusal
 
@@ -36,7 +37,6 @@ OPERATORS = (
     *("Flatten", "Identity", "Constant", "Transpose", "Cast", "Softmax", "LogSoftmax", "ArgMax"),
 )
 _FLOAT, _INT64, _DOUBLE = 1, 7, 11  # element types, as the format numbers them
-_EXTERNAL = 1
 _SLACK = 4_000_000  # numbers that layers may have beyond those in the file: identities, sharing
 _INPUTS = {"Gemm": (2, 3), "MatMul": (2,), "Add": (2,), "Constant": (0,)}  # others: one
 _ACTIVATIONS = {"Relu": "relu", "Tanh": "tanh", "Sigmoid": "sigmoid", "LeakyRelu": "leaky_relu"}
@@ -49,12 +49,24 @@ def read(path: str | Path) -> Loaded:
     data = file_bytes(path)
     try:
         model = _parsed(data)
-        loaded = _Reader(model.graph, max_numbers=len(data) + _SLACK).run()
-        loaded = _with_metadata(loaded, model)
+        files = external.with_numbers(model, Path(path))
+        loaded = _with_metadata(_network_of(model, _SLACK + model.ByteSize()), model)
+        loaded = replace(loaded, files=tuple(files))
     except (InputError, Unsupported) as error:
         error.at(file=str(path))
         raise
     return checked(loaded, path)
+
+
+def _network_of(model: ModelProto, max_numbers: int) -> Loaded:
+    """Return the layers of a chain, which the core computes, or else a graph."""
+    graphs.check_is_function(model.graph)
+    try:
+        return _Reader(model.graph, max_numbers=max_numbers).run()
+    except Unsupported as error:
+        if error.code != "onnx-operator":
+            raise
+    return graphs.graph_of(model.graph)
 
 
 def _parsed(data: bytes) -> ModelProto:
@@ -130,7 +142,9 @@ class _Reader:
         inputs = [entry for entry in self.graph.input if entry.name not in self.values]
         if len(inputs) != 1:
             raise Unsupported(
-                "onnx-inputs", f"the model has {len(inputs):,} inputs; one vector is read"
+                "onnx-inputs",
+                f"the model has {len(inputs):,} inputs; one vector is read",
+                hint=graphs.MEMORY if len(inputs) > 1 else None,
             )
         type = inputs[0].type.tensor_type.elem_type
         if type not in (_FLOAT, _DOUBLE):
@@ -306,12 +320,6 @@ class _Reader:
     def _array(self, tensor: TensorProto) -> Reals:
         """Return the numbers of a tensor, if they are where the file says."""
         name = printable(tensor.name) or "a constant"
-        if tensor.data_location == _EXTERNAL or tensor.external_data:
-            raise InputError(
-                "policy-external-data",
-                f"the numbers of {name} stand in another file, which is not opened",
-                hint="save the model as one file (torch.onnx.export: external_data=False)",
-            )
         if tensor.data_type == _INT64:  # shapes and the like, which no layer takes
             return np.empty((0, 0))
         if tensor.data_type not in (_FLOAT, _DOUBLE):
@@ -399,7 +407,9 @@ def _original(path: Path, _: int) -> Original | str:
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3
     try:
-        content = _before_softmax(onnx, onnx.load(str(path), load_external_data=False))
+        model = onnx.load(str(path), load_external_data=False)
+        external.with_numbers(model, path)
+        content = _before_softmax(onnx, model)
         session = runtime.InferenceSession(
             content, sess_options=options, providers=["CPUExecutionProvider"]
         )
