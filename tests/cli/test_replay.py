@@ -114,3 +114,80 @@ def test_options_of_what_is_not_given(surefoot: Surefoot, finding: str, more: li
 def test_what_is_no_finding(surefoot: Surefoot, finding: str) -> None:
     assert "[file-not-found]" in surefoot("replay", "nothing.json").err
     assert "[not-a-finding]" in surefoot("replay", "lamp.jani").err
+
+
+# -- many --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def findings(finding: str, tmp_path: Path) -> Path:
+    """A folder with a finding of table.jsonl, one of a table that was mended since, and a file that
+    is no finding.
+    """
+    (tmp_path / "other.jsonl").write_text(table())
+    content = json.loads((tmp_path / finding).read_text())
+    content["policy"] |= {"name": "other.jsonl", "sha256": "0" * 64}
+    (tmp_path / "found" / "z.json").write_text(json.dumps(content))
+    (tmp_path / "found" / "notes.json").write_text('{"some": "thing"}')
+    return tmp_path / "found"
+
+
+def test_many_have_a_line_each_and_one_exit_code(surefoot: Surefoot, findings: Path) -> None:
+    done = surefoot("replay", "found")
+    assert done.code == 1
+    first, second, summary = done.out.splitlines()
+    assert first.startswith("still fails    found/fault-")
+    assert first.endswith(".json: after 3 steps")
+    assert second.startswith("not replayed   found/z.json: the finding is about the policy")
+    assert second.endswith("[finding-other-policy]")
+    assert summary == "2 findings: 1 still fail, 0 do not, 1 not replayed"
+    assert done.err.startswith("hint: it has changed since")
+    files = sorted(f"found/{path.name}" for path in findings.glob("[fz]*.json"))
+    assert surefoot("replay", *files).out == done.out
+
+
+def test_many_with_a_mended_policy(surefoot: Surefoot, findings: Path, tmp_path: Path) -> None:
+    (tmp_path / "mended.jsonl").write_text(table(last="stay"))
+    done = surefoot("replay", "found", "lamp.jani", "--policy", "mended.jsonl")
+    assert (done.code, done.err) == (0, "")
+    assert "at step 3 of 3 the policy now decides on stay, not on up" in done.out
+    assert done.out.endswith("2 findings: 0 still fail, 2 do not\n")
+
+
+def test_many_as_a_document(surefoot: Surefoot, findings: Path) -> None:
+    done = surefoot("replay", "found", "--json")
+    document = done.document
+    assert (done.code, document["summary"]["fail"], document["summary"]["refused"]) == (1, 1, 1)
+    fails, refused = document["findings"]
+    assert (fails["still_fails"], fails["steps"]) == (True, 3)
+    assert refused["error"]["code"] == "finding-other-policy"
+    assert "still_fails" not in refused
+
+
+def test_many_that_name_code(surefoot: Surefoot, findings: Path, tmp_path: Path) -> None:
+    (tmp_path / "evil.py").write_text("open('ran', 'w')\nclimb = lambda state: 'up'\n")
+    for path in findings.glob("[fz]*.json"):
+        content = json.loads(path.read_text())
+        content["policy"]["name"] = "evil.py:climb"
+        path.write_text(json.dumps(content))
+    done = surefoot("replay", "found")
+    assert (done.code, done.out.count("[finding-runs-code]")) == (2, 2)
+    assert not (tmp_path / "ran").exists()
+    assert surefoot("replay", "found", "--policy", "evil.py:climb").code == 1
+
+
+def test_a_folder_without_findings(surefoot: Surefoot, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    done = surefoot("replay", "empty")
+    assert (done.code, "[no-findings]" in done.err) == (2, True)
+
+
+def test_the_findings_of_a_campaign(surefoot: Surefoot, campaign: Path) -> None:
+    done = surefoot("replay", "out")
+    assert done.code == 1
+    assert "out/findings/fault-" in done.out
+
+
+def test_nothing_to_replay(surefoot: Surefoot) -> None:
+    done = surefoot("replay")
+    assert (done.code, "[bad-option]" in done.err) == (2, True)

@@ -2,14 +2,14 @@
 
 One small module per command, named as the command. Some have helpers: ``decide`` has its work in
 ``deciding`` and ``checking`` and its text in ``decide_text``, ``faults`` in ``finding_faults``,
-``finding_runs`` and ``faults_text``, ``verify`` has its text in ``verify_text``, ``check`` finds
-its task in ``certificate_task``. What they share is in ``arguments`` (how a task is given),
-``policy_arguments`` (how a policy is given), ``state_text`` (how states are given), ``run_text``
-(how runs are shown), ``progress``, ``output`` (tables and JSON documents) and ``failures`` (errors
-and exit codes). Heavy modules are imported where they are used, and ``commands`` tells what needs
-no parser, so that ``--help`` answers at once.
-While a command computes, what a user's Python file prints goes to standard error: standard output
-holds the result and nothing else.
+``finding_runs`` and ``faults_text``, ``verify`` has its text in ``verify_text``, ``replay`` its
+work for many findings in ``replaying``, ``check`` finds its task in ``certificate_task``. What they
+share is in ``arguments`` (how a task is given), ``policy_arguments`` (how a policy is given),
+``state_text`` (how states are given), ``run_text`` (how runs are shown), ``progress``, ``output``
+(tables and JSON documents) and ``failures`` (errors and exit codes). Heavy modules are imported
+where they are used, and ``commands`` tells what needs no parser, so that ``--help`` answers at
+once. While a command computes, what a user's Python file prints goes to standard error: standard
+output holds the result and nothing else.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Sequence
 from contextlib import redirect_stdout
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -23,6 +24,15 @@ if TYPE_CHECKING:
     from surefoot.replay import ReplayResult
     from surefoot.tasks.task import Task
 
+Given = Annotated[
+    str,
+    Parameter(
+        name="FINDING",
+        help="findings, JSON files of faults, or folders of them; one more at the end that is "
+        "neither a folder nor called something.json is the TASK to try them with, instead of those "
+        "that they name; needed if that is FILE.py:NAME",
+    ),
+]
 FindingFile = Annotated[Path, Parameter(name="FINDING", help="a finding, a JSON file of faults")]
 OtherTask = Annotated[
     str | None,
@@ -47,32 +57,64 @@ class ReplayArguments(BudgetOptions):
 
 
 def replay(
-    finding: FindingFile,
-    task: OtherTask = None,
-    /,
-    *,
+    *given: Given,
     policy: Annotated[PolicyArguments, Parameter(name="*")] = PolicyArguments(),
     options: Annotated[ReplayArguments, Parameter(name="*")] = ReplayArguments(),
     json: Json = False,
     task_arguments: Annotated[TaskArguments, Parameter(name="*")] = TaskArguments(),
 ) -> int:
-    """Tell whether the run of a finding still fails.
+    """Tell whether the runs of findings still fail.
 
     Asks the policy again for each decision; the outcomes are those of the finding.
     Task and policy are those that the finding names, and must not have changed
     since. A TASK or --policy that is given is tried whatever it is: a repaired
-    policy, or a mended model.
-    Exit code 1 if the run still fails, 0 if not, 2 if task or policy changed.
+    policy, or a mended model. Several findings, or a folder, get a line each.
+    Exit code 1 if a run still fails, else 2 if task or policy of one changed or it
+    cannot be replayed, else 0.
 
     For example:
       surefoot replay findings/fault-2c26b46b68ffc68f.json
       surefoot replay findings/fault-2c26b46b68ffc68f.json --policy repaired.ubj
+      surefoot replay findings truck.jani --policy repaired.ubj
     """
+    options = checked_options(options)
+    begin = time.perf_counter()
+    paths, task = findings_and_task(given)
+    if len(paths) > 1 or paths[0].is_dir():
+        from surefoot.cli.replaying import Replaying
+
+        work = Replaying(paths, task, policy, task_arguments, seed=options.seed)
+        return work.run({**asdict(options), **work.given()} if json else None)
+    return _replay_one(paths[0], task, policy, options, task_arguments, begin=begin, json=json)
+
+
+def findings_and_task(given: Sequence[str]) -> tuple[list[Path], str | None]:
+    """Return the findings and folders, and the task, which may be the last of what is given."""
+    paths, task = list(given), None
+    if len(paths) > 1 and _is_task(paths[-1]):
+        task = paths.pop()
+    if not paths:
+        raise InputError("bad-option", "give a finding, or a folder of findings")
+    return list(map(Path, paths)), task
+
+
+def _is_task(text: str) -> bool:
+    return not text.endswith(".json") and not Path(text).is_dir()
+
+
+def _replay_one(
+    finding: Path,
+    task: str | None,
+    policy: PolicyArguments,
+    options: ReplayArguments,
+    task_arguments: TaskArguments,
+    *,
+    begin: float,
+    json: bool,
+) -> int:
     from surefoot.cli.output import document, json_text
     from surefoot.cli.progress import Progress
 
-    options = checked_options(options)
-    begin = time.perf_counter()
     with redirect_stdout(sys.stderr), Progress("replaying"):
         from surefoot.findings import read_finding
         from surefoot.replay import replayed
@@ -107,13 +149,18 @@ def task_of(
     """
     from surefoot.findings import check_same_task
 
-    if given is None and arguments.given():
-        name = next(iter(arguments.given())).replace("_", "-")
-        raise InputError("bad-option", f"--{name} belongs to a task", hint="give the TASK, too")
+    check_task_given(given, arguments)
     task = finding.find_task(None if given is None else arguments.load(given))
     if given is None or must_be_same:
         check_same_task(finding, task)
     return task
+
+
+def check_task_given(given: str | None, arguments: TaskArguments) -> None:
+    """Raise InputError for options of a task where there is none."""
+    if given is None and arguments.given():
+        name = next(iter(arguments.given())).replace("_", "-")
+        raise InputError("bad-option", f"--{name} belongs to a task", hint="give the TASK, too")
 
 
 def policy_of(

@@ -329,16 +329,40 @@ class MinimiseDocument(Document, frozen=True, kw_only=True):
     checked: bool | None
 
 
-class ReplayDocument(Document, frozen=True, kw_only=True):
-    """``surefoot replay --json``."""
+class Replayed(Open, frozen=True, kw_only=True):
+    """What became of the run of a finding; all of it is missing where it was not replayed."""
 
-    still_fails: bool
-    steps: int
-    step: int
-    state: PlainState
+    still_fails: Flag = UNSET
+    steps: Count = UNSET
+    step: Count = UNSET
+    state: PlainState | UnsetType = UNSET
     was: Text = UNSET
     now: Text = UNSET
     reason: Text = UNSET
+
+
+class ReplayedFile(Replayed, frozen=True, kw_only=True):
+    """One of several findings, or why it was not replayed."""
+
+    file: str
+    error: Error | UnsetType = UNSET
+
+
+class ReplayDocument(Replayed, frozen=True, kw_only=True):
+    """``surefoot replay --json`` of one finding; of several, ``findings`` lists them, and
+    ``summary`` counts: ``findings``, ``fail``, ``mended`` and ``refused``.
+    """
+
+    surefoot: str
+    command: str
+    options: dict[str, object]
+    seed: int
+    seconds: float
+    peak_memory_mb: float | None
+    task: TaskName | UnsetType = UNSET
+    policy: PolicyName | UnsetType = UNSET
+    findings: tuple[ReplayedFile, ...] | UnsetType = UNSET
+    summary: dict[str, int] | UnsetType = UNSET
 
 
 class RepairDocument(Document, frozen=True, kw_only=True):
