@@ -103,13 +103,15 @@ def minimise(
     fault: Fault | Bug | Run | Finding | None = None,
     *,
     task: Task | None = None,
+    same_fault: bool = False,
     options: FaultOptions | None = None,
     progress: Note | None = None,
     **changes: Unpack[FaultChanges],
 ) -> MinimiseResult:
     """Return a smaller finding: ``minimise(finding)``, or ``minimise(task, policy, fault)``.
 
-    A finding may be given as a file. Its task and policy are those it names, or those given.
+    A finding may be given as a file. Its task and policy are those it names, or those given. With
+    ``same_fault`` it stays about the same state and action; only the way there and on may change.
     Options are those of :class:`FaultOptions`, also as keywords; ``max_seconds`` bounds the whole.
     ``progress`` is called with a few words now and then.
     """
@@ -126,7 +128,8 @@ def minimise(
         "deviations": before.about.get("deviations") is not None,
     }
     settings = chosen(FaultOptions, options, {**changes, **wanted})
-    search = _Search(loaded, bound_policy, before, settings, progress or (lambda _: None))
+    note = progress or (lambda _: None)
+    search = _Search(loaded, bound_policy, before, settings, note, same_fault=same_fault)
     return search.result()
 
 
@@ -158,7 +161,10 @@ class _Search:
         before: Finding,
         options: FaultOptions,
         note: Note,
+        *,
+        same_fault: bool,
     ) -> None:
+        self.same_fault = same_fault
         self.task = task
         self.policy = policy
         self.before = before
@@ -277,6 +283,8 @@ class _Search:
     def _starts(self) -> list[State]:
         """Return the start states to try, each once, in an order that depends on the run only."""
         candidates = [state for state in self.run.states[1:] if self._is_start(state)]
+        if self.same_fault:  # what leads there from elsewhere is not known
+            return [each for each in dict.fromkeys(candidates) if each.packed not in self.lost]
         listed, are_all = self._listed
         candidates += listed
         if has_description(self.task) and not are_all:
@@ -385,11 +393,11 @@ class _Search:
             bugs = {bug.state: bug for bug in self.finder.bugs}
             decisions = [(i, state) for i, state in enumerate(run.states) if state in bugs]
             own = [(i, state) for i, state in decisions if self._is_own(state)]
-            for step, state in own or decisions:
+            for step, state in own if own or self.same_fault else decisions:
                 return replace(bugs[state], run=run.run, step=step, failing=run)
             return None
         own_faults = [each for each in faults if self._is_own(each.state)]
-        for fault in own_faults or faults:
+        for fault in own_faults if own_faults or self.same_fault else faults:
             return replace(fault, run=run, step=run.states.index(fault.state), runs=(run.run,))
         return None
 

@@ -43,7 +43,7 @@ LAYERS = (
     STAGES,
     {"evidence"},
     {"loop"},
-    {"campaign", "report"},
+    {"campaign", "corpus", "report"},
     {"cli", "web", "pytest_plugin", "__main__"},
 )
 LAYER = {part: number for number, parts in enumerate(LAYERS) for part in parts}

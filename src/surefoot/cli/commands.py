@@ -13,7 +13,7 @@ COMMANDS = (
     *("doctor", "explore", "simulate", "fuzz", "evaluate", "decide"),
     *("debug", "resume", "status", "show"),
     *("repair", "export"),
-    *("faults", "minimise", "replay", "check", "convert", "domains", "train", "distill"),
+    *("faults", "minimise", "replay", "corpus", "check", "convert", "domains", "train", "distill"),
     *("report", "schema", "verify"),
 )
 """each is a function in a file of its name"""

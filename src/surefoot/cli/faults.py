@@ -26,6 +26,7 @@ from surefoot.cli.fuzz import (  # noqa: F401  # read_lookahead is in its annota
     read_lookahead,
 )
 from surefoot.cli.policy_arguments import PolicyArguments
+from surefoot.cli.saving import SaveArguments, print_saved, saved_member
 from surefoot.errors import InputError
 from surefoot.options import FaultOptions, FuzzOptions
 
@@ -116,6 +117,7 @@ def faults(
     options: Annotated[FaultsArguments, Parameter(name="*")] = FaultsArguments(),
     objective: ObjectiveName = "safety",
     findings: Annotated[FindingArguments, Parameter(name="*")] = FindingArguments(),
+    saving: Annotated[SaveArguments, Parameter(name="*")] = SaveArguments(),
     json: Json = False,
     task_arguments: Annotated[TaskArguments, Parameter(name="*")] = TaskArguments(),
 ) -> int:
@@ -124,7 +126,8 @@ def faults(
     Fuzzes first, with the options of fuzz, or takes the failing runs of --run. A
     fault is a decision in a safe state that may lead to an unsafe one. Every fault
     is checked by independent code before it is printed; -o keeps each with its
-    evidence in a file, for surefoot check, replay and minimise.
+    evidence in a file, for surefoot check, replay and minimise. --save puts all of
+    them into the corpus.
     Exit code 1 if there are faults (with --bugs-only: bugs); else 4 if something
     stayed unknown, else 0.
 
@@ -138,6 +141,7 @@ def faults(
     from surefoot.cli.progress import Progress
 
     policy.check_given()
+    saving.check()
     begin = time.perf_counter()
     with redirect_stdout(sys.stderr), Progress("reading the task"):
         from surefoot.faults import can_handle
@@ -154,8 +158,12 @@ def faults(
     left = max(settings.max_seconds - (time.perf_counter() - begin), 0.0)
     settings = replace(settings, max_seconds=left)
     result = _result(loaded_policy, runs, fuzzed, settings, checking, is_text=not json)
+    left = max(options.max_seconds - (time.perf_counter() - begin), 0.0)
+    decisions = [row.decision for row in result.rows]
+    saved = saving.saved(loaded_policy, decisions, seed=settings.seed, seconds=left)
     if json:
         given = {**asdict(settings), **plain_options(fuzzing), **policy.given(), **findings.given()}
+        given |= saving.given()
         given |= {"max_seconds": options.max_seconds, "run": list(map(str, run))}
         content = document(
             "faults",
@@ -165,11 +173,12 @@ def faults(
             options={**given, **task_arguments.given()},
             seed=settings.seed,
             seconds=time.perf_counter() - begin,
-            result=result.to_dict(),
+            result={**result.to_dict(), **saved_member(saved)},
         )
         print(json_text(content))
     else:
         print_faults(result)
+        print_saved(saved)
     return result.exit_code
 
 

@@ -24,6 +24,7 @@ from surefoot.cli.arguments import (
     checked_options,
 )
 from surefoot.cli.policy_arguments import PolicyArguments
+from surefoot.cli.saving import SaveArguments, print_saved, saved_member
 from surefoot.errors import InputError, printable, quoted
 from surefoot.options import MAX_INT, FuzzOptions, whole
 from surefoot.text import counted
@@ -97,6 +98,7 @@ def fuzz(
     options: Annotated[FuzzArguments, Parameter(name="*")] = FuzzArguments(),
     objective: ObjectiveName = "safety",
     out: Out = None,
+    saving: Annotated[SaveArguments, Parameter(name="*")] = SaveArguments(),
     json: Json = False,
     task_arguments: Annotated[TaskArguments, Parameter(name="*")] = TaskArguments(),
 ) -> int:
@@ -105,7 +107,8 @@ def fuzz(
     Runs begin in random start states, or in those of --states in turn. Where an
     action has several outcomes, --bias says which one is picked: by default each run
     is made in one of several ways, most in those that find something new. Shows the
-    shortest failing run and counts how the others ended.
+    shortest failing run and counts how the others ended. --save puts that run into
+    the corpus.
     Exit code 1 if a run fails; else 4 if time or memory ran out before all runs
     were done, else 0.
 
@@ -119,10 +122,12 @@ def fuzz(
     from surefoot.cli.progress import Progress
 
     policy.check_given()
+    saving.check()
     with redirect_stdout(sys.stderr), Progress("reading the task"):
         from surefoot.cli.state_text import read_states
         from surefoot.fuzz import can_handle
         from surefoot.fuzz import fuzz as run
+        from surefoot.records.runs import shortest_first
 
         settings = options.plain()
         check_writable(out)
@@ -138,9 +143,13 @@ def fuzz(
             options=settings,
             progress=fuzzing_teller(progress, settings.runs),
         )
+    left = max(settings.max_seconds - result.seconds, 0.0)
+    shortest = shortest_first(result.failing)[:1]
+    saved = saving.saved(loaded_policy, shortest, seed=settings.seed, seconds=left)
     if json or out is not None:
         given = {**plain_options(settings), **policy.given(), "states": states and str(states)}
-        content = _document(loaded_policy, result, settings, {**given, **task_arguments.given()})
+        given |= {**saving.given(), **task_arguments.given()}
+        content = _document(loaded_policy, result, settings, given) | saved_member(saved)
     if out is not None:
         write_document(out, content)
     if json:
@@ -149,6 +158,7 @@ def fuzz(
         _print_result(loaded_policy, result)
         if out is not None:
             print(f"all runs are in {printable(str(out))}")
+        print_saved(saved)
     for hint in _hints(result, settings):
         print(hint, file=sys.stderr)
     return exit_code_of(result)

@@ -14,6 +14,7 @@ from cyclopts import Parameter
 from surefoot.cli.arguments import Json, TaskArguments, checked_options
 from surefoot.cli.policy_arguments import PolicyArguments
 from surefoot.cli.replay import FindingFile, OtherTask
+from surefoot.cli.saving import SaveArguments, print_saved, saved_member
 from surefoot.errors import InputError, OutOfBudget, printable
 from surefoot.options import BudgetOptions, FaultOptions
 from surefoot.text import counted
@@ -53,6 +54,7 @@ def minimise(
     policy: Annotated[PolicyArguments, Parameter(name="*")] = PolicyArguments(),
     options: Annotated[MinimiseArguments, Parameter(name="*")] = MinimiseArguments(),
     check_seconds: float = 60.0,
+    saving: Annotated[SaveArguments, Parameter(name="*")] = SaveArguments(),
     json: Json = False,
     task_arguments: Annotated[TaskArguments, Parameter(name="*")] = TaskArguments(),
 ) -> int:
@@ -77,6 +79,7 @@ def minimise(
 
     options = checked_options(options)
     seconds_to_check(check_seconds, no_check=False)
+    saving.check()
     begin = time.perf_counter()
     with redirect_stdout(sys.stderr), Progress("reading the task"):
         from surefoot.cli.replay import policy_of, task_of
@@ -92,6 +95,8 @@ def minimise(
         result = run(before, loaded_policy, task=loaded, progress=progress.note, **asdict(options))
         is_checked = _is_checked(result, loaded_policy, check_seconds)
         result.after.write(out)
+    left = max(options.max_seconds - (time.perf_counter() - begin), 0.0)
+    saved = saving.saved(loaded_policy, [result.after], seed=options.seed, seconds=left)
     if json:
         arguments = {**asdict(options), "finding": str(finding), "task": task, "out": str(out)}
         content = document(
@@ -99,14 +104,15 @@ def minimise(
             loaded,
             policy=loaded_policy.name,
             policy_sha256=loaded_policy.sha256,
-            options={**arguments, **policy.given(), **task_arguments.given()},
+            options={**arguments, **policy.given(), **saving.given(), **task_arguments.given()},
             seed=options.seed,
             seconds=time.perf_counter() - begin,
-            result={**result.to_dict(), "checked": is_checked},
+            result={**result.to_dict(), "checked": is_checked, **saved_member(saved)},
         )
         print(json_text(content))
     else:
         _print(loaded_policy, result, out, is_checked=is_checked)
+        print_saved(saved)
     return 0
 
 

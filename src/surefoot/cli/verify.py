@@ -19,6 +19,7 @@ from surefoot.cli.arguments import (
     checked_options,
 )
 from surefoot.cli.policy_arguments import PolicyArguments
+from surefoot.cli.saving import SaveArguments, print_saved, saved_member
 from surefoot.errors import CertificateRejected
 from surefoot.options import VerifyOptions
 
@@ -92,6 +93,7 @@ def verify(
     options: Annotated[VerifyOptions, Parameter(name="*")] = VerifyOptions(),
     evidence: Annotated[EvidenceArguments, Parameter(name="*")] = EvidenceArguments(),
     objective: ObjectiveName = "safety",
+    saving: Annotated[SaveArguments, Parameter(name="*")] = SaveArguments(),
     json: Json = False,
     task_arguments: Annotated[TaskArguments, Parameter(name="*")] = TaskArguments(),
 ) -> int:
@@ -102,7 +104,8 @@ def verify(
     --method takes one of them alone: box, predicates and ic3 look at sets of states,
     for policies that are trees or networks; explicit looks at single states, for
     every policy. A failing run, and the certificate of a safe policy, are checked
-    by independent code before they are printed; --certificate and -o keep them.
+    by independent code before they are printed; --certificate and -o keep them, and
+    --save puts the run into the corpus.
     Exit code 0 if the policy is safe, 1 if a run fails, 4 if neither is known.
 
     For example:
@@ -118,6 +121,7 @@ def verify(
     from surefoot.cli.verify_text import print_verified
 
     policy.check_given()
+    saving.check()
     with redirect_stdout(sys.stderr), Progress("reading the task"):
         options = _checked_options(options, evidence)
         loaded = task_arguments.load(task)
@@ -125,6 +129,9 @@ def verify(
         evidence.checking().prepare()
     begin = time.perf_counter()
     verified = _verified(loaded_policy, options, evidence, objective)
+    left = max(options.max_seconds - (time.perf_counter() - begin), 0.0)
+    failing = [] if verified.result.run is None else [verified.result.run]
+    saved = saving.saved(loaded_policy, failing, seed=options.seed, seconds=left)
     if json:
         content = document(
             "verify",
@@ -135,15 +142,20 @@ def verify(
                 **asdict(options),
                 **policy.given(),
                 **evidence.given(),
+                **saving.given(),
                 **task_arguments.given(),
             },
             seed=options.seed,
             seconds=time.perf_counter() - begin,
-            result={key: value for key, value in verified.to_dict().items() if key != "seconds"},
+            result={
+                **{key: value for key, value in verified.to_dict().items() if key != "seconds"},
+                **saved_member(saved),
+            },
         )
         print(json_text(content))
     else:
         print_verified(loaded_policy, verified)
+        print_saved(saved)
     return _exit_code(verified.result, evidence)
 
 

@@ -45,10 +45,10 @@ def _is_folder(path: Path) -> bool:
 def _in_folder(folder: Path) -> Iterator[Read]:
     inner = folder / CAMPAIGN_FINDINGS
     where = inner if (folder / "campaign.json").is_file() and inner.is_dir() else folder
-    found = [(path, _read(path)) for path in _listed(where) if _may_be_one(path)]
-    if not found:
+    findings = [(path, _read(path)) for path in _listed(where) if _may_be_one(path)]
+    if not findings:
         raise InputError("no-findings", "there are no findings in this folder", file=str(folder))
-    yield from found
+    yield from findings
 
 
 def _listed(folder: Path) -> list[Path]:
@@ -95,7 +95,7 @@ class Sources:
         *,
         must_be_same: bool = False,
     ) -> None:
-        self._task = task
+        self.task = task
         self._policy = policy
         self._must_be_same = must_be_same
         self._tasks: dict[str, Task] = {}
@@ -115,10 +115,10 @@ class Sources:
 
     def _task_of(self, finding: Finding) -> Task:
         key = _key(finding, "task")
-        if self._task is None and key not in self._tasks:
+        if self.task is None and key not in self._tasks:
             self._tasks[key] = finding.find_task()
-        task = self._tasks[key] if self._task is None else self._task
-        if self._must_be_same or self._task is None:
+        task = self._tasks[key] if self.task is None else self.task
+        if self._must_be_same or self.task is None:
             check_same_task(finding, task)
         return task
 

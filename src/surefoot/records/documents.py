@@ -179,12 +179,31 @@ class SimulateDocument(Document, frozen=True, kw_only=True):
     summary: Ends
 
 
+class CorpusPart(Open, frozen=True, kw_only=True):
+    """An entry of the corpus, and what became of it."""
+
+    file: str
+    kind: str
+    task: str
+    policy: str
+    steps: int
+    status: str
+    state: PlainState | UnsetType = UNSET
+    action: Text = UNSET
+    error: Error | UnsetType = UNSET
+
+
+Saved = tuple[CorpusPart, ...] | UnsetType
+"""what became of findings with ``--save``"""
+
+
 class FuzzDocument(Document, frozen=True, kw_only=True):
     """``surefoot fuzz --json``."""
 
     runs: tuple[RunPart, ...]
     summary: FuzzSummary
     stopped: str | None
+    saved: Saved = UNSET
 
 
 Span = tuple[Number | str, Number | str] | UnsetType
@@ -309,6 +328,7 @@ class FaultsDocument(Document, frozen=True, kw_only=True):
     runs: tuple[RunPart, ...]
     stopped: str | None
     fuzz: FuzzSummary | UnsetType = UNSET
+    saved: Saved = UNSET
 
 
 class SmallerPart(Open, frozen=True, kw_only=True):
@@ -327,9 +347,10 @@ class MinimiseDocument(Document, frozen=True, kw_only=True):
     tried: int
     stopped: str | None
     checked: bool | None
+    saved: Saved = UNSET
 
 
-class Replayed(Open, frozen=True, kw_only=True):
+class ReplayPart(Open, frozen=True, kw_only=True):
     """What became of the run of a finding; all of it is missing where it was not replayed."""
 
     still_fails: Flag = UNSET
@@ -341,14 +362,14 @@ class Replayed(Open, frozen=True, kw_only=True):
     reason: Text = UNSET
 
 
-class ReplayedFile(Replayed, frozen=True, kw_only=True):
+class ReplayedFile(ReplayPart, frozen=True, kw_only=True):
     """One of several findings, or why it was not replayed."""
 
     file: str
     error: Error | UnsetType = UNSET
 
 
-class ReplayDocument(Replayed, frozen=True, kw_only=True):
+class ReplayDocument(ReplayPart, frozen=True, kw_only=True):
     """``surefoot replay --json`` of one finding; of several, ``findings`` lists them, and
     ``summary`` counts: ``findings``, ``fail``, ``mended`` and ``refused``.
     """
@@ -363,6 +384,14 @@ class ReplayDocument(Replayed, frozen=True, kw_only=True):
     policy: PolicyName | UnsetType = UNSET
     findings: tuple[ReplayedFile, ...] | UnsetType = UNSET
     summary: dict[str, int] | UnsetType = UNSET
+
+
+class CorpusDocument(Spent, frozen=True, kw_only=True):
+    """``surefoot corpus list --json``, and of ``add`` and ``prune``: ``action`` says which."""
+
+    action: Literal["list", "add", "prune"]
+    folder: str
+    entries: tuple[CorpusPart, ...]
 
 
 class RepairDocument(Document, frozen=True, kw_only=True):
@@ -408,6 +437,7 @@ class VerifyDocument(Document, frozen=True, kw_only=True):
     others: tuple[RunPart, ...] | UnsetType = UNSET
     certificate: Text = UNSET
     finding: Text = UNSET
+    saved: Saved = UNSET
 
 
 class IterationPart(Open, frozen=True, kw_only=True):
@@ -725,6 +755,7 @@ def fault_from(content: object) -> Fault:
 DOCUMENTS: dict[str, type[Struct]] = {
     "check": CheckDocument,
     "convert": ConvertDocument,
+    "corpus": CorpusDocument,
     "debug": DebugDocument,
     "decide": DecideDocument,
     "distill": DistillDocument,
