@@ -13,7 +13,7 @@ from __future__ import annotations
 import shlex
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -25,6 +25,11 @@ if TYPE_CHECKING:
     from surefoot.records import Fault, FaultsResult, Run, VerifyResult
 
 MAX_SECONDS = 60.0
+NO_CORPUS = "none"
+CORPUS_HELP = (
+    "the folder of findings that policy_check replays first; "
+    "if not given, the nearest .surefoot upwards; none for none at all"
+)
 SHOWN_STEPS = 12
 SHOWN_STATE = 600
 
@@ -34,7 +39,8 @@ class PolicyCheck:
     """What ``policy_check`` returns where it finds nothing wrong.
 
     ``runs`` were tried, of which ``distinct_runs`` differ; ``unavoidable`` and ``undecided`` count
-    failing runs that were allowed.
+    failing runs that were allowed. ``replayed`` findings of the corpus were tried before, and do
+    not fail any more.
     ``verdict`` is that of the verification, None where it was not asked for.
     """
 
@@ -46,6 +52,7 @@ class PolicyCheck:
     verdict: str | None
     seconds: float
     distinct_runs: int
+    replayed: int = 0
 
     def __str__(self) -> str:
         from surefoot.records.runs import coinciding_text
@@ -55,16 +62,38 @@ class PolicyCheck:
         more = f", {allowed:,} failing ones allowed" if allowed else ""
         coinciding = coinciding_text(self.runs, self.distinct_runs)
         runs = f"{self.runs:,} runs" + (f", {coinciding}" if coinciding else "")
-        return f"no fault in {runs}{more}{proved}; {self.seconds:,.1f} s"
+        corpus = f" and {self.replayed:,} of the corpus" if self.replayed else ""
+        return f"no fault in {runs}{corpus}{more}{proved}; {self.seconds:,.1f} s"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let users say which corpus is replayed, on the command line or in a file."""
+    group = parser.getgroup("surefoot")
+    group.addoption("--surefoot-corpus", metavar="DIR", default=None, help=CORPUS_HELP)
+    parser.addini("surefoot_corpus", CORPUS_HELP, default=None)
+
+
+def _corpus_of(config: pytest.Config) -> str | None:
+    """Return the corpus as it was given; None for the one that is found. A path in a file is below
+    the folder of that file.
+    """
+    given: str | None = config.getoption("--surefoot-corpus") or None
+    in_file: str | None = config.getini("surefoot_corpus") or None
+    if given is None and in_file is not None and in_file != NO_CORPUS:
+        return str(config.rootpath / in_file)
+    return given or in_file
 
 
 @pytest.fixture
-def policy_check(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., PolicyCheck]:
+def policy_check(
+    tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
+) -> Callable[..., PolicyCheck]:
     """Check a policy: ``policy_check(task, policy, *, runs=1000, starts=None, verify=False,
     seed=0, max_seconds=60, allow_unavoidable=False, allow_unknown=False, **fuzz_options)``.
 
-    Task and policy are what the command line or the Python interface takes. The policy is fuzzed,
-    from ``starts`` or from start states of the task; with ``verify`` it is also verified. The test
+    Task and policy are what the command line or the Python interface takes. The findings of the
+    corpus that are about the task are replayed first. Then the policy is fuzzed, from ``starts`` or
+    from start states of the task; with ``verify`` it is also verified. The test
     fails with the smallest fault; also if a start state is unsafe, unless ``allow_unavoidable``,
     and if something stayed unknown, unless ``allow_unknown``. Returns a summary if all is well.
     """
@@ -93,8 +122,9 @@ def policy_check(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Poli
             allow_unavoidable=allow_unavoidable,
             allow_unknown=allow_unknown,
             has_starts=starts is not None,
+            corpus=_corpus_of(pytestconfig),
         )
-        return work.run(starts, verify=verify)
+        return work.run(None if starts is None else list(starts), verify=verify)
 
     return check
 
@@ -110,10 +140,12 @@ class _Check:
     allow_unavoidable: bool
     allow_unknown: bool
     has_starts: bool
+    corpus: str | None
     begin: float = field(default_factory=time.perf_counter)
     unavoidable: int = 0
     undecided: int = 0
     distinct_runs: int = 0
+    is_replaying: bool = False
 
     @property
     def seed(self) -> int:
@@ -125,8 +157,9 @@ class _Check:
         """The seconds that are left."""
         return max(self.max_seconds - (time.perf_counter() - self.begin), 0.0)
 
-    def run(self, starts: object, *, verify: bool) -> PolicyCheck:
+    def run(self, starts: list[Mapping[str, object]] | None, *, verify: bool) -> PolicyCheck:
         """Return the summary, if nothing is wrong."""
+        replayed = self._replayed(starts)
         runs = self._fuzzed(starts)
         verdict = self._verified() if verify else None
         return PolicyCheck(
@@ -138,7 +171,32 @@ class _Check:
             verdict=verdict,
             seconds=time.perf_counter() - self.begin,
             distinct_runs=self.distinct_runs,
+            replayed=replayed,
         )
+
+    def _replayed(self, starts: list[Mapping[str, object]] | None) -> int:
+        """Return how many findings of the corpus were tried, if none of them fails any more. Those
+        that begin elsewhere than in the ``starts``, where these are given, are left out.
+        """
+        if self.corpus == NO_CORPUS:
+            return 0
+        from surefoot.corpus import replayed
+        from surefoot.text import counted
+
+        task = self.policy.task
+        wanted = None if starts is None else set(map(task.packed, starts))
+        tried = [
+            each
+            for each in replayed(task, self.policy, folder=self.corpus)
+            if each.run is not None and (wanted is None or each.run.start.packed in wanted)
+        ]
+        failing = [each.run for each in tried if each.run is not None and each.still_fails]
+        numbered = [replace(run, run=number, same=()) for number, run in enumerate(failing)]
+        self.is_replaying = True
+        where = f"{len(failing):,} of {counted(len(tried), 'finding')} of the corpus"
+        self._look_at(numbered, f"{where} {'fails' if len(failing) == 1 else 'fail'}")
+        self.is_replaying = False
+        return len(tried)
 
     def _fuzzed(self, starts: Any) -> int:
         """Return how many runs were tried, if nothing is wrong with them."""
@@ -301,7 +359,8 @@ class _Check:
             checked = "checked" if evidence.checked else "unchecked (out-of-seconds)"
         except Unsupported as error:
             checked = f"unchecked ({error.code})"
-        commands = _commands(self.policy, file, None if self.has_starts else self.options)
+        is_fuzzed = not self.has_starts and not self.is_replaying
+        commands = _commands(self.policy, file, self.options if is_fuzzed else None)
         again = ["to see it again:", *commands] if commands else []
         return [f"finding, {checked}: {file}", *again]
 

@@ -27,21 +27,22 @@ down = lambda state: "down" if state["x"] == 2 else "up"
 """
 
 
-def run_pytest(folder, test, *, tasks=TASKS):
+def run_pytest(folder, test, *more, tasks=TASKS):
     (folder / "tasks.py").write_text(tasks)
     (folder / "test_it.py").write_text(f"from tasks import *\n\n{test}")
     where = ["--rootdir", str(folder), "--basetemp", str(folder / "temporary")]
     plugins = ["-p", "no:cacheprovider", "-p", "surefoot.pytest_plugin"]
     # With CI set, pytest's summary repeats whole messages.
+    path = os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
     ours = {name: value for name, value in os.environ.items() if name not in ("CI", "BUILD_NUMBER")}
     return subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-s", *plugins, *where, "test_it.py"],
+        [sys.executable, "-m", "pytest", "-q", "-s", *plugins, *where, *more, "test_it.py"],
         capture_output=True,
         text=True,
         cwd=folder,
         timeout=120,
         check=False,
-        env={**ours, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": str(folder)}
+        env={**ours, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": path}
         | {"PYTEST_ADDOPTS": "", "COLUMNS": "200"},
     )
 
@@ -52,6 +53,47 @@ def failed(folder, call):
     assert done.returncode == 1, done.stdout + done.stderr
     assert "1 failed" in done.stdout
     return done.stdout
+
+
+def with_corpus(folder, name=".surefoot"):
+    """Put the fault of ``first`` on the walk into a corpus."""
+    code = (
+        "from tasks import TASK\n"
+        "from surefoot import corpus, find_faults, finding_of, fuzz\n"
+        "from surefoot.policies import as_policy\n"
+        "policy = as_policy('first', TASK)\n"
+        "(fault,) = find_faults(TASK, policy, fuzz(TASK, policy, runs=50).failing).faults\n"
+        f"corpus.add(finding_of(TASK, policy, fault), policy, folder={name!r})\n"
+    )
+    (folder / "tasks.py").write_text(TASKS)
+    subprocess.run([sys.executable, "-c", code], cwd=folder, check=True, timeout=120)
+
+
+def test_replays_the_corpus_first(tmp_path):
+    with_corpus(tmp_path)
+    test = "def test_policy(policy_check):\n    print(policy_check(TASK, {}))\n"
+    done = run_pytest(tmp_path, test.format("'first', runs=1, starts=[{'x': 2}]"))
+    assert "1 of 1 finding of the corpus fails; 1 fault, this is the smallest" in done.stdout
+    assert "fault: up in x=2\n" in done.stdout
+    assert "surefoot faults" not in done.stdout  # fuzzing did not find it
+    done = run_pytest(tmp_path, test.format("'first', runs=1, starts=[{'x': 0}]"))
+    assert "of the corpus" not in done.stdout
+    done = run_pytest(tmp_path, test.format("down, runs=9"))
+    assert "no fault in 9 runs and 1 of the corpus; " in done.stdout, done.stdout
+    done = run_pytest(tmp_path, test.format("down, runs=9"), "--surefoot-corpus", "none")
+    assert "no fault in 9 runs; " in done.stdout
+
+
+def test_the_corpus_that_is_named(tmp_path):
+    with_corpus(tmp_path, "kept")
+    test = "def test_policy(policy_check):\n    print(policy_check(TASK, down, runs=9))\n"
+    assert "no fault in 9 runs; " in run_pytest(tmp_path, test).stdout
+    named = run_pytest(tmp_path, test, "--surefoot-corpus", "kept")
+    assert "no fault in 9 runs and 1 of the corpus; " in named.stdout
+    (tmp_path / "pytest.ini").write_text("[pytest]\nsurefoot_corpus = kept\n")
+    assert "no fault in 9 runs and 1 of the corpus; " in run_pytest(tmp_path, test).stdout
+    off = run_pytest(tmp_path, test, "--surefoot-corpus", "none")
+    assert "no fault in 9 runs; " in off.stdout
 
 
 def finding_in(text):
