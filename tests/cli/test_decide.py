@@ -145,7 +145,7 @@ def test_exit_code(mine: Surefoot, arguments: tuple[str, ...], code: int) -> Non
     "option, value, reason",
     [
         ("--max-states", "1", "states"),
-        ("--max-seconds", "0", "seconds"),
+        ("--state-seconds", "0", "seconds"),
         ("--memory-mb", "0", "memory"),
     ],
 )

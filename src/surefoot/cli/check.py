@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
-from contextlib import redirect_stdout
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,6 +14,7 @@ from cyclopts import Parameter
 from surefoot.cli.arguments import Json, TaskArguments, checked_options
 from surefoot.cli.checked_policy import interface_member, interface_text
 from surefoot.cli.checked_repair import AcceptedRepair, checked_repair, repair_in
+from surefoot.cli.deadline import Deadline
 from surefoot.cli.policy_arguments import PolicyArguments
 from surefoot.errors import CertificateRejected, InputError, OutOfBudget, SurefootError, printable
 from surefoot.options import CheckOptions
@@ -250,12 +250,13 @@ def check(
     from surefoot.cli.output import json_text
 
     options = checked_options(options)
+    deadline = Deadline(options.max_seconds)
     begin = time.perf_counter()
     files, source = _files_and_task(given, task)
     tasks = Tasks(source, task_arguments)
     arguments = {**asdict(options), **policy.given(), **task_arguments.given()}
     if len(files) == 1:
-        checked = _accepted_file(files[0], tasks, policy, options)
+        checked = _accepted_file(files[0], tasks, policy, deadline)
         if json:
             arguments = {**arguments, "file": str(files[0])}
             print(json_text(_document(checked, arguments, seed, time.perf_counter() - begin)))
@@ -264,7 +265,7 @@ def check(
         return 0
     about, worst = [], 0
     for file in files:
-        result = _checked_or_error(file, tasks, policy, options)
+        result = _checked_or_error(file, tasks, policy, deadline)
         about.append(_about(file, result))
         if isinstance(result, SurefootError):
             worst = max(worst, result.exit_code)
@@ -287,21 +288,20 @@ def _files_and_task(given: Sequence[str], task: str | None) -> tuple[list[Path],
 
 
 def _accepted_file(
-    file: Path, tasks: Tasks, policy: PolicyArguments, options: CheckOptions
+    file: Path, tasks: Tasks, policy: PolicyArguments, deadline: Deadline
 ) -> Checked:
     """Return the certificate or finding of a file if it is accepted. Raises CertificateRejected,
     OutOfBudget, and InputError for what is neither or about another task.
     """
-    from surefoot.cli.progress import Progress
 
-    with redirect_stdout(sys.stderr), Progress("reading the file"):
+    with deadline.working("reading the file"):
         from surefoot.certificates import certificate_from, read_policy_head
         from surefoot.files import read_json
         from surefoot.findings import finding_from
 
         head = read_policy_head(file)
         if head is not None:
-            return _checked_policy(head, file, tasks, policy, options)
+            return _checked_policy(head, file, tasks, policy, deadline)
         content = read_json(file)
         repair = repair_in(content, file)
         is_finding = isinstance(content, dict) and "finding" in content
@@ -310,10 +310,10 @@ def _accepted_file(
         task = tasks.of(file, content["task"])
     try:
         if repair is not None:
-            return checked_repair(repair, file, task, policy, options)
+            return checked_repair(repair, file, task, policy, deadline)
         if finding is not None:
-            return _checked_finding(finding, file, task, policy, options)
-        return _checked_certificate(content, file, task, policy, options)
+            return _checked_finding(finding, file, task, policy, deadline)
+        return _checked_certificate(content, file, task, policy, deadline)
     except (CertificateRejected, OutOfBudget) as error:
         raise error.at(file=str(file)) from None
 
@@ -323,16 +323,15 @@ def _checked_certificate(
     file: Path,
     task: Task,
     policy: PolicyArguments,
-    options: CheckOptions,
+    deadline: Deadline,
 ) -> Accepted:
     from surefoot.certificates import check_content
     from surefoot.cli.certificate_task import policy_of
-    from surefoot.cli.progress import Progress
 
-    with redirect_stdout(sys.stderr), Progress("checking"):
+    with deadline.working("checking"):
         loaded_policy, why = policy_of(file, content, policy, task)
         begin = time.perf_counter()
-        check_content(task, content, policy=loaded_policy, max_seconds=options.max_seconds)
+        check_content(task, content, policy=loaded_policy, max_seconds=deadline.left)
     return Accepted(file, task, content, loaded_policy, why, time.perf_counter() - begin)
 
 
@@ -341,25 +340,24 @@ def _checked_finding(
     file: Path,
     task: Task,
     policy: PolicyArguments,
-    options: CheckOptions,
+    deadline: Deadline,
 ) -> AcceptedFinding:
     from surefoot.cli.certificate_task import policy_of_finding
-    from surefoot.cli.progress import Progress
 
-    with redirect_stdout(sys.stderr), Progress("checking"):
+    with deadline.working("checking"):
         loaded_policy, why = policy_of_finding(finding, policy, task)
         begin = time.perf_counter()
         finding.check(
             task,
             loaded_policy,
-            max_seconds=options.max_seconds,
+            max_seconds=deadline.left,
             recompute=loaded_policy is not None,
         )
     return AcceptedFinding(file, task, finding, loaded_policy, why, time.perf_counter() - begin)
 
 
 def _checked_policy(
-    head: dict[str, Any], file: Path, tasks: Tasks, policy: PolicyArguments, options: CheckOptions
+    head: dict[str, Any], file: Path, tasks: Tasks, policy: PolicyArguments, deadline: Deadline
 ) -> AcceptedPolicy:
     """Return the certificate of a policy if it is accepted, as ``_accepted_file`` does."""
     from surefoot.certificates import check_policy_certificate
@@ -368,7 +366,8 @@ def _checked_policy(
     loaded_policy = _policy_of_head(head, file, task, policy)
     begin = time.perf_counter()
     try:
-        check_policy_certificate(task, file, policy=loaded_policy, max_seconds=options.max_seconds)
+        with deadline.working("checking"):
+            check_policy_certificate(task, file, policy=loaded_policy, max_seconds=deadline.left)
     except (CertificateRejected, OutOfBudget) as error:
         raise error.at(file=str(file)) from None
     return AcceptedPolicy(file, task, head, loaded_policy, time.perf_counter() - begin)
@@ -395,10 +394,10 @@ def _policy_of_head(
 
 
 def _checked_or_error(
-    file: Path, tasks: Tasks, policy: PolicyArguments, options: CheckOptions
+    file: Path, tasks: Tasks, policy: PolicyArguments, deadline: Deadline
 ) -> Checked | SurefootError:
     try:
-        return _accepted_file(file, tasks, policy, options)
+        return _accepted_file(file, tasks, policy, deadline)
     except SurefootError as error:
         return error.at(file=str(file))
 

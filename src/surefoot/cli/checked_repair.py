@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 import time
-from contextlib import redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 from surefoot.cli.checked_policy import interface_member, interface_text
 from surefoot.cli.policy_arguments import PolicyArguments
 from surefoot.errors import InputError
-from surefoot.options import CheckOptions
 from surefoot.text import counted
 
 if TYPE_CHECKING:
     from rich.text import Text
 
+    from surefoot.cli.deadline import Deadline
     from surefoot.findings.repairs import RepairRecord
     from surefoot.policies import Policy
     from surefoot.tasks.task import Task
@@ -92,17 +90,16 @@ def checked_repair(
     file: Path,
     task: Task,
     policy: PolicyArguments,
-    options: CheckOptions,
+    deadline: Deadline,
 ) -> AcceptedRepair:
     """Return the repair of a file if it is accepted; ``policy`` is the repaired one, if given."""
     from surefoot.cli.certificate_task import policy_of_finding
-    from surefoot.cli.progress import Progress
 
-    with redirect_stdout(sys.stderr), Progress("checking"):
+    with deadline.working("checking"):
         before, why_before = policy_of_finding(record.about("before"), PolicyArguments(), task)
         after, why_after = policy_of_finding(record.about("after"), policy, task)
         begin = time.perf_counter()
-        distance = record.check(task, before, after, max_seconds=options.max_seconds)
+        distance = record.check(task, before, after, max_seconds=deadline.left)
     why = why_before or why_after
     seconds = time.perf_counter() - begin
     return AcceptedRepair(file, task, record, before, after, why, distance, seconds)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,10 +12,12 @@ from surefoot.errors import InputError, OutOfBudget, quoted
 
 if TYPE_CHECKING:
     from surefoot.certificates import Certificate
+    from surefoot.cli.deadline import Deadline
     from surefoot.evidence.findings import Evidence
     from surefoot.findings import Finding
     from surefoot.records import Answer
 
+CHECK_SHARE = 0.5  # of the time that is left, for a check: others may follow
 DIRECTORY = Path("surefoot-certificates")
 
 
@@ -69,6 +71,16 @@ class Checking:
     seconds: float | None
     directory: Path | None
     unchecked: Path = DIRECTORY
+    deadline: Deadline | None = None
+
+    def before(self, deadline: Deadline) -> Checking:
+        """Return the same for a command that has a deadline: what is too late is unchecked."""
+        return replace(self, deadline=deadline)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no time is left to make or check anything."""
+        return self.deadline is not None and not self.deadline.left
 
     def row(self, answer: Answer) -> Row:
         """Return the answer with what became of its certificates."""
@@ -82,6 +94,8 @@ class Checking:
         from surefoot.evidence.findings import Evidence
 
         begin = time.monotonic()
+        if self.is_over:
+            return Evidence(checked=False, file=None, missing="no time was left to make it")
         try:
             certificate = answer.certificate
         except OutOfBudget as error:
@@ -99,7 +113,11 @@ class Checking:
         """
         from surefoot.evidence.findings import evidence_of, why_rejected
 
-        left = None if self.seconds is None else self.seconds - spent_seconds
+        left = None
+        if self.seconds is not None and not self.is_over:
+            left = self.seconds - spent_seconds
+            if self.deadline is not None:
+                left = min(left, CHECK_SHARE * self.deadline.left)
         hint = why_rejected(certificate.policy)
         return evidence_of(certificate, self._kept, seconds=left, hint=hint)
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 import time
-from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
 from surefoot.cli.arguments import Json
+from surefoot.cli.deadline import Deadline
 
 if TYPE_CHECKING:
     from surefoot.policies.convert import Converted
@@ -67,11 +66,11 @@ def convert(
       surefoot convert policy.safetensors -o policy.onnx
     """
     from surefoot.cli.output import json_text
-    from surefoot.cli.progress import Progress
 
     begin = time.perf_counter()
     limits = _checked_limits(max_seconds, memory_mb)
-    with redirect_stdout(sys.stderr), Progress("converting"):
+    deadline = Deadline(max_seconds)
+    with deadline.working("converting"):
         from surefoot.policies.convert import convert as run
 
         made = run(file, out, trust=trust, activation=activation, interface=interface, **limits)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
-from contextlib import redirect_stdout
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -19,10 +18,12 @@ from surefoot.cli.arguments import (
     TaskSource,
     checked_options,
     objective_given,
+    spelled,
 )
+from surefoot.cli.deadline import Deadline
 from surefoot.cli.policy_arguments import PolicyArguments
 from surefoot.errors import InputError, quoted, shown
-from surefoot.options import DecideOptions, whole
+from surefoot.options import BudgetOptions, DecideOptions, whole
 from surefoot.text import counted
 
 if TYPE_CHECKING:
@@ -78,6 +79,10 @@ class DecideArguments(DecideOptions):
     same as none given.
     """
 
+    max_seconds: float = BudgetOptions.max_seconds
+    """stop after this many seconds, whatever is still to be decided or checked"""
+    state_seconds: float = DecideOptions.max_seconds
+    """give up a state after this many seconds"""
     radius: Annotated[
         int | Literal["inf"] | None,
         Parameter(
@@ -94,9 +99,15 @@ class DecideArguments(DecideOptions):
         """Leave the radius as it was given."""
 
     def plain(self) -> DecideOptions:
-        """Return the options. Raises InputError for a bad value."""
+        """Return the options of a single question. Raises InputError for a bad value."""
         values = {field.name: getattr(self, field.name) for field in fields(DecideOptions)}
-        return checked_options(DecideOptions(**values))
+        checked_options(DecideOptions(**values))
+        values["max_seconds"] = self.state_seconds
+        return checked_options(DecideOptions(**values), spelled=_spelled_for_a_state)
+
+
+def _spelled_for_a_state(name: str) -> str:
+    return "--state-seconds" if name == "max_seconds" else spelled(name)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,7 +123,9 @@ class Questions:
     max_starts: int = 1_000
     """decide at most this many start states"""
 
-    def find(self, task: Task, *, seed: int) -> tuple[tuple[State, ...], Starts | None]:
+    def find(
+        self, task: Task, *, seed: int, max_seconds: float
+    ) -> tuple[tuple[State, ...], Starts | None]:
         """Return the states, and what is known about the start states if these are meant."""
         from surefoot.cli.state_text import read_states, state_of
         from surefoot.oracles.states import sample_states, start_states
@@ -125,8 +138,8 @@ class Questions:
         if self.initial:
             return (task.initial_state(),), None
         if self.sample is not None:
-            return tuple(sample_states(task, self.sample, seed=seed)), None
-        starts = start_states(task, limit=self.max_starts)
+            return tuple(sample_states(task, self.sample, seed=seed, max_seconds=max_seconds)), None
+        starts = start_states(task, limit=self.max_starts, max_seconds=max_seconds)
         return starts.states, starts
 
     def _check(self) -> None:
@@ -202,11 +215,10 @@ def decide(
     """
     from surefoot.cli.decide_text import notes_on, what_ran_out
     from surefoot.cli.output import document, json_text
-    from surefoot.cli.progress import Progress
 
     settings = options.plain()
-    begin = time.perf_counter()
-    with redirect_stdout(sys.stderr), Progress("reading the task"):
+    begin, deadline = time.perf_counter(), Deadline(options.max_seconds)
+    with deadline.working("reading the task"):
         from surefoot.cli.deciding import Deciding
         from surefoot.objectives import OBJECTIVES
 
@@ -215,10 +227,10 @@ def decide(
         if has_policy:
             _check_policy_is_used(options, deviations=deviations)
         asked = OBJECTIVES[objective]
-        checking = evidence.checking()
+        checking = evidence.checking().before(deadline)
         loaded = task_arguments.load(task)
         loaded_policy = policy.load_if_given(loaded, seed=settings.seed)
-        states, starts = questions.find(loaded, seed=settings.seed)
+        states, starts = questions.find(loaded, seed=settings.seed, max_seconds=deadline.left)
         checking.prepare()
     notes = notes_on(loaded, asked)
     for note in notes:
@@ -231,10 +243,12 @@ def decide(
         options=settings,
         checking=checking,
         objective=asked,
+        deadline=deadline,
     )
     answers = _answers(job, names, deviations=deviations, is_text=not json)
     if json:
-        given = {**asdict(settings), **questions.given(), **asdict(evidence)}
+        seconds = {"max_seconds": options.max_seconds, "state_seconds": options.state_seconds}
+        given = {**asdict(settings), **seconds, **questions.given(), **asdict(evidence)}
         given |= {**policy.given(), "deviations": deviations, "compare": compare}
         given |= objective_given(objective)
         content = document(
@@ -258,10 +272,9 @@ def decide(
 def _answers(job: Deciding, names: Sequence[str], *, deviations: bool, is_text: bool) -> Answers:
     """Return the answers, printed as text if that is wanted: each as soon as it is there."""
     from surefoot.cli.decide_text import AnswerPrinter, print_comparison
-    from surefoot.cli.progress import Progress
 
     if names:
-        with redirect_stdout(sys.stderr), Progress("deciding") as progress:
+        with job.deadline.working("deciding") as progress:
             answers = job.compare(names, progress)
         if is_text:
             print_comparison(answers)
@@ -269,7 +282,7 @@ def _answers(job: Deciding, names: Sequence[str], *, deviations: bool, is_text: 
     printer = AnswerPrinter(job, deviations=deviations)
     tell = printer.tell if is_text else lambda row, progress: None
     try:
-        with redirect_stdout(sys.stderr), Progress("deciding") as progress:
+        with job.deadline.working("deciding") as progress:
             answers = job.decide(progress, deviations=deviations, tell=tell)
     except (KeyboardInterrupt, Exception):
         printer.give_up()

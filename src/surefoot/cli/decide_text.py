@@ -175,6 +175,13 @@ def notes_on(task: Task, objective: Objective) -> list[str]:
     ]
 
 
+def _seconds_limit(job: Deciding) -> tuple[float, str, str]:
+    """Return which limit of seconds was not enough: that of a state, or that of the whole."""
+    if job.deadline.left and job.options.max_seconds < job.deadline.seconds:
+        return job.options.max_seconds, "second", "--state-seconds"
+    return job.deadline.seconds, "second", "--max-seconds"
+
+
 def what_ran_out(answers: Answers) -> list[str]:
     """Return what was not enough for verdicts that are unknown, and which option gives more."""
     from surefoot.oracles.tables import UNCHECKED
@@ -182,7 +189,7 @@ def what_ran_out(answers: Answers) -> list[str]:
     options = answers.job.options
     limits = {
         "states": (options.max_states, "state", "--max-states"),
-        "seconds": (options.max_seconds, "second", "--max-seconds"),
+        "seconds": _seconds_limit(answers.job),
         "memory": (options.memory_mb, "MB", "--memory-mb"),
     }
     lines = []

@@ -12,6 +12,7 @@ from surefoot.oracles.compare import Comparison, compare
 from surefoot.records import DecideResult
 
 if TYPE_CHECKING:
+    from surefoot.cli.deadline import Deadline
     from surefoot.cli.progress import Progress
     from surefoot.objectives import Objective
     from surefoot.options import DecideOptions
@@ -81,6 +82,7 @@ class Deciding:
     options: DecideOptions
     checking: Checking
     objective: Objective
+    deadline: Deadline
 
     def decide(
         self, progress: Progress, *, deviations: bool, tell: Callable[[Row, Progress], None]
@@ -92,6 +94,7 @@ class Deciding:
         rows: list[Row] = []
         for number, state in enumerate(self.states):
             told = self._told(progress, "", number)
+            oracle.options = self.deadline.within(self.options)
             answer = oracle.decide(state, progress=told)
             if deviations:
                 deviating = oracle.deviations(state, progress=told)
@@ -120,6 +123,7 @@ class Deciding:
             options=self.options,
             skip_unsupported=tuple(names) == ORACLES.built_in,
             settle=settle,
+            left=lambda: self.deadline.left,
             progress=lambda name, number: self._told(progress, f"{name}, ", number),
         )
         named_rows = [rows[state] for state in self.states]

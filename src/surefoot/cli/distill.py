@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping
-from contextlib import redirect_stdout
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from surefoot.cli.arguments import Json, TaskArguments, TaskSource, checked_options, spelled
+from surefoot.cli.deadline import Deadline
 from surefoot.cli.policy_arguments import PolicyArguments
 from surefoot.errors import printable
 from surefoot.options import DistillOptions
@@ -56,10 +55,10 @@ def distill(
           -o trees.json
       surefoot distill truck.jani --policy truck.onnx -o trees.ubj --trees 50 --depth 8
     """
-    from surefoot.cli.progress import Progress
 
     policy.check_given()
-    with redirect_stdout(sys.stderr), Progress("reading the task"):
+    deadline = Deadline(options.max_seconds)
+    with deadline.working("reading the task"):
         from surefoot.train import distilling
         from surefoot.train.fitting import fitting_library
 
@@ -69,8 +68,10 @@ def distill(
         fitting_library(options.kind)
         loaded = task_arguments.load(task)
         teacher = policy.load(loaded, seed=options.seed)
-    with redirect_stdout(sys.stderr), Progress("distilling") as progress:
-        result = distilling.distill(loaded, teacher, options=options, progress=_teller(progress))
+    with deadline.working("distilling") as progress:
+        result = distilling.distill(
+            loaded, teacher, options=deadline.within(options), progress=_teller(progress)
+        )
         files = distilling.write_trees(result, out)
     if json:
         given = {**asdict(options), **policy.given(), **task_arguments.given(), "out": str(out)}

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 import time
-from contextlib import redirect_stdout
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from surefoot.cli.arguments import Json, TaskArguments, TaskSource, checked_options
+from surefoot.cli.deadline import Deadline
 from surefoot.cli.policy_arguments import PolicyArguments
 from surefoot.options import DoctorOptions
 
@@ -43,16 +42,16 @@ def doctor(
       surefoot doctor "domain:one-way-line?packages=3&locations=4" --json
     """
     from surefoot.cli.output import document, json_text
-    from surefoot.cli.progress import Progress
 
     options = checked_options(options)
+    deadline = Deadline(options.max_seconds)
     begin = time.perf_counter()
-    with redirect_stdout(sys.stderr), Progress("examining the task"):
+    with deadline.working("examining the task"):
         from surefoot.doctor import examine
 
         loaded = task_arguments.load(task)
         loaded_policy = policy.load_if_given(loaded, seed=options.seed)
-        report = examine(loaded, policy=loaded_policy, options=options)
+        report = examine(loaded, policy=loaded_policy, options=deadline.within(options))
     if json:
         content = document(
             "doctor",

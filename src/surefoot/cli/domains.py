@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from surefoot.cli.arguments import Json
+from surefoot.cli.deadline import Deadline
 from surefoot.errors import InputError, OutOfBudget, quoted, shown
 
 if TYPE_CHECKING:
@@ -70,19 +71,18 @@ def domains(
       surefoot domains "one-way-line?size=15-10&variant=icy" -o line.jani
       surefoot domains "flappy-bird?seed=3" -o tunnel.svg
     """
-    from surefoot.cli.progress import Progress
 
     _check(name, out, max_seconds, memory_mb)
-    begin = time.perf_counter()
+    begin, deadline = time.perf_counter(), Deadline(max_seconds)
     limits = {"max_seconds": max_seconds, "memory_mb": memory_mb}
     given = {"name": name, "out": out and str(out), **limits}
     if name is None:
         with redirect_stdout(sys.stderr):
             content = _list_content()
     else:
-        with redirect_stdout(sys.stderr), Progress("making the task"):
+        with deadline.working("making the task"):
             needs_picture = out is not None and out.suffix.lower() == SVG
-            example = _example(name, seed, max_seconds, needs_picture=needs_picture)
+            example = _example(name, seed, deadline.left, needs_picture=needs_picture)
             is_family = "?" not in name and out is None
             content = _family_content(example.family) if is_family else {}
             content |= _task_content(example)

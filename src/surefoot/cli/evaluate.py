@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from contextlib import redirect_stdout
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,6 +17,7 @@ from surefoot.cli.arguments import (
     checked_options,
     objective_given,
 )
+from surefoot.cli.deadline import Deadline
 from surefoot.cli.policy_arguments import PolicyArguments
 from surefoot.errors import InputError, printable
 from surefoot.options import EvaluateOptions
@@ -59,18 +59,22 @@ def evaluate(
           --starts 1000 --json
     """
     from surefoot.cli.output import document, json_text
-    from surefoot.cli.progress import Progress
 
     policy.check_given()
     options = _checked_options(options)
-    with redirect_stdout(sys.stderr), Progress("reading the task"):
+    deadline = Deadline(options.max_seconds)
+    with deadline.working("reading the task"):
         from surefoot.evaluate import evaluate as run
 
         loaded = task_arguments.load(task)
         loaded_policy = policy.load(loaded, seed=options.seed)
-    with redirect_stdout(sys.stderr), Progress("evaluating") as progress:
+    with deadline.working("evaluating") as progress:
         result = run(
-            loaded, loaded_policy, objective=objective, options=options, progress=_teller(progress)
+            loaded,
+            loaded_policy,
+            objective=objective,
+            options=deadline.within(options),
+            progress=_teller(progress),
         )
     if json:
         content = document(

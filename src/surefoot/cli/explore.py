@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from contextlib import redirect_stdout
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from surefoot.cli.arguments import Json, StatesFile, TaskArguments, TaskSource, checked_options
+from surefoot.cli.deadline import Deadline
 from surefoot.errors import InputError, printable
 from surefoot.options import ExploreOptions
 
@@ -51,16 +51,16 @@ def explore(
       surefoot explore truck.jani --property safety.jani --max-states 1000000
     """
     from surefoot.cli.output import document, json_text
-    from surefoot.cli.progress import Progress
 
     options = checked_options(options)
-    with redirect_stdout(sys.stderr), Progress("reading the task"):
+    deadline = Deadline(options.max_seconds)
+    with deadline.working("reading the task"):
         loaded = task_arguments.load(task)
         begin = _begin(loaded, states, initial=initial)
-    with redirect_stdout(sys.stderr), Progress("exploring") as progress:
+    with deadline.working("exploring") as progress:
         from surefoot.explore import explore as run
 
-        result = run(loaded, begin, options=options, progress=progress.explored)
+        result = run(loaded, begin, options=deadline.within(options), progress=progress.explored)
     if json:
         given = {**asdict(options), "states": states and str(states), "initial": initial}
         content = document(

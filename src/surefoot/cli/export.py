@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import shlex
-import sys
 import time
 from collections.abc import Callable, Sequence
-from contextlib import redirect_stdout
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 from cyclopts import Parameter
 
 from surefoot.cli.arguments import Json, TaskArguments, checked_options
+from surefoot.cli.deadline import Deadline
 from surefoot.cli.policy_arguments import PolicyArguments
 from surefoot.errors import InputError, printable
 from surefoot.files import neighbour_hint
@@ -89,11 +88,11 @@ def export(
       surefoot evaluate truck.jani --policy shield.json
     """
     from surefoot.cli.output import document, json_text
-    from surefoot.cli.progress import Progress
 
     options = checked_options(options)
+    deadline = Deadline(options.max_seconds)
     begin = time.perf_counter()
-    with redirect_stdout(sys.stderr), Progress("reading faults"):
+    with deadline.working("reading faults"):
         _check_given(files, shield, python)
         loaded, loaded_policy = _task_and_policy(
             files, task, policy, task_arguments, seed=options.seed

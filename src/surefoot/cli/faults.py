@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from contextlib import redirect_stdout
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -19,6 +19,7 @@ from surefoot.cli.arguments import (
     check_objective,
     checked_options,
 )
+from surefoot.cli.deadline import Deadline
 from surefoot.cli.decide import read_radius
 from surefoot.cli.fuzz import (  # noqa: F401  # read_lookahead is in its annotations
     FuzzArguments,
@@ -45,6 +46,8 @@ Files = Annotated[
         show_default=False,
     ),
 ]
+
+FUZZ_SHARE = 0.5  # of the time that is left: the rest is for the faults on what it finds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,29 +141,27 @@ def faults(
     """
     from surefoot.cli.faults_text import print_faults
     from surefoot.cli.output import document, json_text
-    from surefoot.cli.progress import Progress
 
     policy.check_given()
     saving.check()
-    begin = time.perf_counter()
-    with redirect_stdout(sys.stderr), Progress("reading the task"):
+    begin, deadline = time.perf_counter(), Deadline(options.max_seconds)
+    with deadline.working("reading the task"):
         from surefoot.faults import can_handle
 
         settings, fuzzing = options.for_faults(), options.plain()
         if run:
             options.check_runs_given()
-        checking = findings.checking()
+        checking = findings.checking().before(deadline)
         loaded = task_arguments.load(task)
         loaded_policy = policy.load(loaded, seed=settings.seed)
         check_objective(objective, loaded_policy, can_handle)
         checking.prepare()
-    fuzzed, runs = _runs(loaded_policy, run, fuzzing)
-    left = max(settings.max_seconds - (time.perf_counter() - begin), 0.0)
-    settings = replace(settings, max_seconds=left)
-    result = _result(loaded_policy, runs, fuzzed, settings, checking, is_text=not json)
-    left = max(options.max_seconds - (time.perf_counter() - begin), 0.0)
+    fuzzed, runs = _runs(loaded_policy, run, fuzzing, deadline)
+    settings = deadline.within(settings)
+    result = _result(loaded_policy, runs, fuzzed, settings, checking, deadline, is_text=not json)
     decisions = [row.decision for row in result.rows]
-    saved = saving.saved(loaded_policy, decisions, seed=settings.seed, seconds=left)
+    seed, left = settings.seed, deadline.left
+    saved = saving.saved(loaded_policy, decisions, seed=seed, seconds=left)
     if json:
         given = {**asdict(settings), **plain_options(fuzzing), **policy.given(), **findings.given()}
         given |= saving.given()
@@ -183,25 +184,25 @@ def faults(
 
 
 def _runs(
-    policy: Policy, files: tuple[Path, ...], options: FuzzOptions
+    policy: Policy, files: tuple[Path, ...], options: FuzzOptions, deadline: Deadline
 ) -> tuple[FuzzResult | None, list[Run]]:
     """Return the failing runs, the shortest first, and what fuzzing said if it was asked."""
-    from surefoot.cli.progress import Progress
     from surefoot.records.runs import shortest_first
 
     fuzzed: FuzzResult | None = None
     if files:
-        with redirect_stdout(sys.stderr), Progress("reading runs"):
+        with deadline.working("reading runs"):
             from surefoot.cli.finding_runs import read_runs
 
             runs = read_runs(files, policy)
     else:
-        with redirect_stdout(sys.stderr), Progress("fuzzing") as progress:
+        with deadline.working("fuzzing") as progress:
             from surefoot.cli.fuzz import fuzzing_teller
             from surefoot.fuzz import fuzz
 
             tell = fuzzing_teller(progress, options.runs)
-            fuzzed = fuzz(policy.task, policy, options=options, progress=tell)
+            within = deadline.within(options, share=FUZZ_SHARE)
+            fuzzed = fuzz(policy.task, policy, options=within, progress=tell)
             runs = list(fuzzed.failing)
     return fuzzed, shortest_first(runs)
 
@@ -212,18 +213,18 @@ def _result(
     fuzzed: FuzzResult | None,
     options: FaultOptions,
     checking: Checking,
+    deadline: Deadline,
     *,
     is_text: bool,
 ) -> FaultsAnswer:
     """Return the faults, checked. What was found is printed also if something goes wrong."""
     from surefoot.cli.faults_text import print_faults
     from surefoot.cli.finding_faults import CheckedSearch
-    from surefoot.cli.progress import Progress
 
     with redirect_stdout(sys.stderr):
         job = CheckedSearch(policy, options, checking, fuzzed)
     try:
-        with redirect_stdout(sys.stderr), Progress("looking for faults") as progress:
+        with deadline.working("looking for faults") as progress:
             job.look_at(runs, progress)
     except (KeyboardInterrupt, Exception):
         if is_text and job.rows:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from surefoot.certificates import Certificate
@@ -122,17 +122,35 @@ class CheckedSearch:
         self._search = FaultSearch(policy, options)
         self._unavoidable: list[Unavoidable] = []
         self._check_seconds = 0.0
+        self._is_begun = False
+        self._stopped: str | None = None
         self.rows: list[Row] = []
 
     def look_at(self, runs: Sequence[Run], progress: Progress) -> None:
-        """Look at runs, the shortest first: then each fault is found on a shortest run."""
+        """Look at runs, the shortest first: then each fault is found on a shortest run. Those for
+        which no time is left are not looked at.
+        """
+        try:
+            self._look_at_all(runs, progress)
+        except OutOfBudget:
+            if not self._checking.is_over:
+                raise
+            self._stopped = "seconds"
+        if not self._search.is_complete:
+            self._stopped = "seconds"
 
+    def _look_at_all(self, runs: Sequence[Run], progress: Progress) -> None:
         def note(number: int) -> Callable[[int, int, int, int, float], None]:
+            self._is_begun = True
             which = f"run {number + 1:,} of {len(runs):,}, {len(self.rows):,} found"
             progress.note(which)
             return _teller(progress, which)
 
-        for number, examined in enumerate(self._search.examined(runs, note=note)):
+        def is_over() -> bool:
+            return self._is_begun and self._checking.is_over
+
+        examined_runs = self._search.examined(runs, is_over=is_over, note=note)
+        for number, examined in enumerate(examined_runs):
             if examined.is_unavoidable:
                 self._unavoidable.append(self._unavoidable_run(examined.run))
             for each in examined.new:
@@ -142,9 +160,10 @@ class CheckedSearch:
 
     def result(self) -> FaultsAnswer:
         """Return what was found so far."""
+        result = self._search.result()
         return FaultsAnswer(
             policy=self._policy,
-            result=self._search.result(),
+            result=replace(result, stopped=result.stopped or self._stopped),
             rows=tuple(self.rows),
             fuzzed=self._fuzzed,
             bugs_only=self._options.bugs_only,
@@ -169,6 +188,8 @@ class CheckedSearch:
     def _with_evidence(self, make: Callable[[], Made]) -> tuple[Made | None, Evidence]:
         """Return a certificate or finding once it is made, and what became of it."""
         begin = time.monotonic()
+        if self._checking.is_over:
+            return None, Evidence(checked=False, file=None, missing="no time was left to make it")
         try:
             made = make()
         except OutOfBudget as error:

@@ -7,7 +7,6 @@ import json as json_module
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
-from contextlib import redirect_stdout
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -23,6 +22,7 @@ from surefoot.cli.arguments import (
     check_objective,
     checked_options,
 )
+from surefoot.cli.deadline import Deadline
 from surefoot.cli.policy_arguments import PolicyArguments
 from surefoot.cli.saving import SaveArguments, print_saved, saved_member
 from surefoot.errors import InputError, printable, quoted
@@ -119,11 +119,11 @@ def fuzz(
       surefoot fuzz truck.jani --policy truck.ubj --perturb actions -o runs.json
     """
     from surefoot.cli.output import json_text
-    from surefoot.cli.progress import Progress
 
     policy.check_given()
     saving.check()
-    with redirect_stdout(sys.stderr), Progress("reading the task"):
+    deadline = Deadline(options.max_seconds)
+    with deadline.working("reading the task"):
         from surefoot.cli.state_text import read_states
         from surefoot.fuzz import can_handle
         from surefoot.fuzz import fuzz as run
@@ -135,17 +135,17 @@ def fuzz(
         loaded_policy = policy.load(loaded, seed=settings.seed)
         check_objective(objective, loaded_policy, can_handle)
         starts = None if states is None else read_states(loaded, states)
-    with redirect_stdout(sys.stderr), Progress("fuzzing") as progress:
+    with deadline.working("fuzzing") as progress:
         result = run(
             loaded,
             loaded_policy,
             starts,
-            options=settings,
+            options=deadline.within(settings),
             progress=fuzzing_teller(progress, settings.runs),
         )
-    left = max(settings.max_seconds - result.seconds, 0.0)
     shortest = shortest_first(result.failing)[:1]
-    saved = saving.saved(loaded_policy, shortest, seed=settings.seed, seconds=left)
+    seed, left = settings.seed, deadline.left
+    saved = saving.saved(loaded_policy, shortest, seed=seed, seconds=left)
     if json or out is not None:
         given = {**plain_options(settings), **policy.given(), "states": states and str(states)}
         given |= {**saving.given(), **task_arguments.given()}

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 import time
-from contextlib import redirect_stdout
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from surefoot.cli.arguments import Json, TaskArguments, checked_options
+from surefoot.cli.deadline import Deadline
 from surefoot.cli.policy_arguments import PolicyArguments
 from surefoot.cli.replay import FindingFile, OtherTask
 from surefoot.cli.saving import SaveArguments, print_saved, saved_member
@@ -28,13 +27,15 @@ New = Annotated[
     Path, Parameter(name=("--out", "-o"), help="the new finding, a JSON file that is written")
 ]
 
+SEARCH_SHARE = 0.8  # of the time that is left: the rest is for checking what was found
+
 
 @dataclass(frozen=True, kw_only=True)
 class MinimiseArguments(BudgetOptions):
     """How long to look for something smaller, and who decides what is safe."""
 
     max_seconds: float = 60.0
-    """stop after this many seconds with the smallest finding so far"""
+    """stop after this many seconds, checking included, with the smallest finding so far"""
     oracle: str = FaultOptions.oracle
     """which algorithm decides whether states are safe"""
     state_seconds: float = FaultOptions.state_seconds
@@ -75,13 +76,13 @@ def minimise(
     """
     from surefoot.cli.checking import seconds_to_check
     from surefoot.cli.output import document, json_text
-    from surefoot.cli.progress import Progress
 
     options = checked_options(options)
+    deadline = Deadline(options.max_seconds)
     seconds_to_check(check_seconds, no_check=False)
     saving.check()
     begin = time.perf_counter()
-    with redirect_stdout(sys.stderr), Progress("reading the task"):
+    with deadline.working("reading the task"):
         from surefoot.cli.replay import policy_of, task_of
         from surefoot.findings import read_finding
 
@@ -89,11 +90,13 @@ def minimise(
         before = read_finding(finding)
         loaded = task_of(before, task, task_arguments, must_be_same=True)
         loaded_policy = policy_of(before, loaded, policy, seed=options.seed, must_be_same=True)
-    with redirect_stdout(sys.stderr), Progress("minimising") as progress:
+    with deadline.working("minimising") as progress:
         from surefoot.minimise import minimise as run
 
-        result = run(before, loaded_policy, task=loaded, progress=progress.note, **asdict(options))
-        is_checked = _is_checked(result, loaded_policy, check_seconds)
+        within = deadline.within(options, share=SEARCH_SHARE)
+        result = run(before, loaded_policy, task=loaded, progress=progress.note, **asdict(within))
+        seconds = min(check_seconds, deadline.left)
+        is_checked = _is_checked(result, loaded_policy, seconds)
         result.after.write(out)
     left = max(options.max_seconds - (time.perf_counter() - begin), 0.0)
     saved = saving.saved(loaded_policy, [result.after], seed=options.seed, seconds=left)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Sequence
-from contextlib import redirect_stdout
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -20,6 +18,7 @@ from surefoot.cli.arguments import (
     check_objective,
     checked_options,
 )
+from surefoot.cli.deadline import Deadline
 from surefoot.cli.policy_arguments import PolicyArguments
 from surefoot.errors import InputError, SurefootError, printable, quoted
 from surefoot.options import RepairOptions
@@ -73,12 +72,12 @@ def repair(
       surefoot repair truck.jani --policy truck.ubj --faults found -o repaired.ubj
     """
     from surefoot.cli.output import document, json_text
-    from surefoot.cli.progress import Progress
 
     policy.check_given()
     options = checked_options(options)
+    deadline = Deadline(options.max_seconds)
     begin = time.perf_counter()
-    with redirect_stdout(sys.stderr), Progress("reading the task"):
+    with deadline.working("reading the task"):
         from surefoot.repair import can_handle
 
         _check_files(faults, out, record)
@@ -91,9 +90,9 @@ def repair(
         demanded = read_faults(faults, loaded)
         if record is not None and not options.any_other:
             _check_recordable(demanded)
-    with redirect_stdout(sys.stderr), Progress("repairing") as progress:
+    with deadline.working("repairing") as progress:
         result, files, again = repaired(
-            loaded_policy, demanded, out, options, progress=progress.note
+            loaded_policy, demanded, out, deadline.within(options), progress=progress.note
         )
         if record is not None:
             _write_record(

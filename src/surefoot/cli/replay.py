@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Sequence
-from contextlib import redirect_stdout
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from surefoot.cli.arguments import Json, TaskArguments, checked_options
+from surefoot.cli.deadline import Deadline
 from surefoot.cli.policy_arguments import PolicyArguments
 from surefoot.errors import InputError, printable
 from surefoot.options import BudgetOptions
@@ -113,9 +112,9 @@ def _replay_one(
     json: bool,
 ) -> int:
     from surefoot.cli.output import document, json_text
-    from surefoot.cli.progress import Progress
 
-    with redirect_stdout(sys.stderr), Progress("replaying"):
+    deadline = Deadline(options.max_seconds)
+    with deadline.working("replaying"):
         from surefoot.findings import read_finding
         from surefoot.replay import replayed
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from contextlib import redirect_stdout
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from surefoot.cli.arguments import Json, checked_options
+from surefoot.cli.deadline import Deadline
 from surefoot.errors import InputError, printable, quoted
 from surefoot.options import BudgetOptions
 
@@ -100,18 +100,18 @@ def report(
       surefoot report out --sarif -
     """
     from surefoot.cli.output import json_text, peak_memory_mb
-    from surefoot.cli.progress import Progress
 
     options = checked_options(options)
+    deadline = Deadline(options.max_seconds)
     files.check(json=json)
-    with redirect_stdout(sys.stderr), Progress("reading the campaign"):
+    with deadline.working("reading the campaign"):
         from surefoot.pictures import PICTURES
         from surefoot.report import source_of
 
         if options.picture is not None:
             PICTURES.check(options.picture)
         source = source_of(directory)
-    with redirect_stdout(sys.stderr), Progress("writing the report"):
+    with deadline.working("writing the report"):
         default = None if json else directory / "report.html"
         written, printed = _write(source, files.places(default), options.picture)
     if json:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from contextlib import redirect_stdout
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
@@ -11,6 +9,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from surefoot.cli.arguments import Json, TaskArguments, checked_options
+from surefoot.cli.deadline import Deadline
 from surefoot.errors import InputError, printable
 from surefoot.options import BudgetOptions
 
@@ -66,10 +65,10 @@ def resume(
       surefoot resume debugged --component my_bias.py:BIAS
     """
     from surefoot.cli.debug import Display
-    from surefoot.cli.progress import Progress
 
     options = checked_options(options)
-    with redirect_stdout(sys.stderr), Progress("reading the campaign"):
+    deadline = Deadline(options.max_seconds)
+    with deadline.working("reading the campaign"):
         from surefoot.campaign.given import read_given, task_of
         from surefoot.campaign.running import go_on
 

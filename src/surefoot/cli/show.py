@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from surefoot.cli.arguments import Json, TaskArguments, checked_options
+from surefoot.cli.deadline import Deadline
 from surefoot.cli.policy_arguments import PolicyArguments
 from surefoot.cli.replay import OtherTask, ReplayArguments
 from surefoot.errors import printable
@@ -50,11 +49,11 @@ def show(
       surefoot show debugged/findings/fault-2c26b46b68ffc68f.json
     """
     options = checked_options(options)
+    deadline = Deadline(options.max_seconds)
     if what.is_dir():
         return _show_campaign(what, is_json=json)
-    from surefoot.cli.progress import Progress
 
-    with redirect_stdout(sys.stderr), Progress("reading the finding"):
+    with deadline.working("reading the finding"):
         from surefoot.cli.replay import policy_of, task_of
         from surefoot.findings import read_finding
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from surefoot.cli.arguments import Json, StatesFile, TaskArguments, TaskSource, checked_options
+from surefoot.cli.deadline import Deadline
 from surefoot.cli.policy_arguments import PolicyArguments
 from surefoot.options import SimulateOptions
 
@@ -58,12 +59,12 @@ def simulate(
       surefoot simulate truck.jani --policy truck.onnx --state x=3,y=0 --json
     """
     from surefoot.cli.output import document, json_text
-    from surefoot.cli.progress import Progress
     from surefoot.cli.run_text import picture_text
     from surefoot.cli.state_text import read_states, state_of
 
     options = checked_options(options)
-    with redirect_stdout(sys.stderr), Progress("reading the task"):
+    deadline = Deadline(options.max_seconds)
+    with deadline.working("reading the task"):
         from surefoot.simulate import simulate as run
 
         loaded = task_arguments.load(task)
@@ -71,11 +72,11 @@ def simulate(
         loaded_policy = policy.load(loaded, seed=options.seed, default=DEFAULT)
         starts = [state_of(loaded, text) for text in state]
         starts += read_states(loaded, states) if states is not None else []
-    with redirect_stdout(sys.stderr), Progress("simulating"):
+    with deadline.working("simulating"):
         # The policy random is another one for each run.
         is_random = (policy.policy or DEFAULT) == "random"
         chosen = "random" if is_random else loaded_policy
-        result = run(loaded, starts or None, policy=chosen, options=options)
+        result = run(loaded, starts or None, policy=chosen, options=deadline.within(options))
         runs = (
             [explained_run(loaded_policy, each_run, draw) for each_run in result.runs]
             if json

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from contextlib import redirect_stdout
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from surefoot.cli.arguments import Json, TaskArguments, TaskSource, checked_options
+from surefoot.cli.deadline import Deadline
 from surefoot.errors import printable
 from surefoot.options import TrainOptions
 from surefoot.text import counted
@@ -32,6 +32,7 @@ Out = Annotated[
     Path,
     Parameter(name=("--out", "-o"), help="the policy: *.safetensors, or *.onnx"),
 ]
+LEARN_SHARE = 0.9  # of the time that is left: the last policy is to be looked at, too
 
 
 def train(
@@ -56,9 +57,9 @@ def train(
           --steps 100000 --potential goal
       surefoot train truck.jani --property safety.jani -o truck.onnx --hidden 32,32
     """
-    from surefoot.cli.progress import Progress
 
-    with redirect_stdout(sys.stderr), Progress("reading the task"):
+    deadline = Deadline(options.max_seconds)
+    with deadline.working("reading the task"):
         from surefoot.policies.libraries import library
         from surefoot.policies.writing import check_writable, suffixes_of
         from surefoot.train import hidden_sizes
@@ -68,12 +69,12 @@ def train(
         library("torch", extra="train", what="training")
         check_writable(out, suffixes_of("network"))
         loaded = task_arguments.load(task)
-    with redirect_stdout(sys.stderr), Progress("training") as progress:
+    with deadline.working("training") as progress:
         from surefoot.train import train as run
 
         result = run(
             loaded,
-            options=options,
+            options=deadline.within(options, share=LEARN_SHARE),
             progress=_teller(progress, options.steps),
             better=_keeper(out),
         )

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 import time
-from contextlib import redirect_stdout
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -18,6 +16,7 @@ from surefoot.cli.arguments import (
     TaskSource,
     checked_options,
 )
+from surefoot.cli.deadline import Deadline
 from surefoot.cli.policy_arguments import PolicyArguments
 from surefoot.cli.saving import SaveArguments, print_saved, saved_member
 from surefoot.errors import CertificateRejected
@@ -117,21 +116,21 @@ def verify(
           --predicates predicates.json
     """
     from surefoot.cli.output import document, json_text
-    from surefoot.cli.progress import Progress
     from surefoot.cli.verify_text import print_verified
 
     policy.check_given()
     saving.check()
-    with redirect_stdout(sys.stderr), Progress("reading the task"):
+    deadline = Deadline(options.max_seconds)
+    with deadline.working("reading the task"):
         options = _checked_options(options, evidence)
         loaded = task_arguments.load(task)
         loaded_policy = policy.load(loaded, seed=options.seed)
         evidence.checking().prepare()
     begin = time.perf_counter()
-    verified = _verified(loaded_policy, options, evidence, objective)
-    left = max(options.max_seconds - (time.perf_counter() - begin), 0.0)
+    verified = _verified(loaded_policy, options, evidence, objective, deadline)
     failing = [] if verified.result.run is None else [verified.result.run]
-    saved = saving.saved(loaded_policy, failing, seed=options.seed, seconds=left)
+    seed, left = options.seed, deadline.left
+    saved = saving.saved(loaded_policy, failing, seed=seed, seconds=left)
     if json:
         content = document(
             "verify",
@@ -186,29 +185,32 @@ def _checked_options(options: VerifyOptions, evidence: EvidenceArguments) -> Ver
 
 
 def _verified(
-    policy: Policy, options: VerifyOptions, evidence: EvidenceArguments, objective: str
+    policy: Policy,
+    options: VerifyOptions,
+    evidence: EvidenceArguments,
+    objective: str,
+    deadline: Deadline,
 ) -> Verified:
     """Return the verdict, with its evidence checked and kept as it was asked for."""
-    from surefoot.cli.progress import Progress
     from surefoot.verify import verify as run
 
     wanted: bool | Path = evidence.certificate or evidence.seconds() is not None
-    with redirect_stdout(sys.stderr), Progress("verifying") as progress:
+    with deadline.working("verifying") as progress:
         result = run(
             policy.task,
             policy,
             objective=objective,
-            options=options,
+            options=deadline.within(options),
             progress=progress.verified,
             watch=progress.method,
             certificate=wanted,
         )
-    with redirect_stdout(sys.stderr), Progress("checking the evidence"):
+    with deadline.working("checking the evidence"):
         if result.verdict == "unsafe":
-            kept = _finding(policy, result, evidence.checking())
+            kept = _finding(policy, result, evidence.checking().before(deadline))
             return Verified(result, kept.checked, kept.file, kept.missing)
         if result.verdict == "safe":
-            return _certified(result, policy, evidence)
+            return _certified(result, policy, evidence, deadline)
     return Verified(result)
 
 
@@ -219,7 +221,9 @@ def _finding(policy: Policy, result: VerifyResult, checking: Checking) -> Eviden
     return checking.evidence(finding_of(policy.task, policy, result.run))
 
 
-def _certified(result: VerifyResult, policy: Policy, evidence: EvidenceArguments) -> Verified:
+def _certified(
+    result: VerifyResult, policy: Policy, evidence: EvidenceArguments, deadline: Deadline
+) -> Verified:
     """Return the verdict ``safe`` with whether the checker accepts it. Raises
     CertificateRejected if it does not.
     """
@@ -230,7 +234,9 @@ def _certified(result: VerifyResult, policy: Policy, evidence: EvidenceArguments
         missing = None if certificate is None else certificate.missing
         return Verified(result, checked=False, missing=missing)
     try:
-        checked = seconds is not None and is_accepted(certificate, seconds=seconds)
+        checked = seconds is not None and is_accepted(
+            certificate, seconds=min(seconds, deadline.left)
+        )
     except CertificateRejected as error:
         raise CertificateRejected(error.code, error.message, hint=why_rejected(policy)) from None
     return Verified(result, checked, evidence.certificate)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -71,10 +72,12 @@ def compare(
     skip_unsupported: bool = False,
     settle: Settle | None = None,
     progress: Callable[[str, int], ProgressCallback | None] = lambda name, number: None,
+    left: Callable[[], float] = lambda: math.inf,
 ) -> Comparison:
     """Return the answers of the oracles about all states.
 
-    The budget is the same for each question and oracle. An order is for ipi only. With
+    The budget is the same for each question and oracle, while seconds are ``left`` for all of
+    them. An order is for ipi only. With
     ``skip_unsupported`` oracles that do not take the task are left out. Raises SurefootError
     (``oracles-disagree``) if bounds contradict each other, as one says safe and another unsafe.
     """
@@ -92,6 +95,7 @@ def compare(
             continue
         answers = []
         for number, state in enumerate(states):
+            oracle.options = replace(settings, max_seconds=min(settings.max_seconds, left()))
             answer = oracle.decide(state, progress=progress(name, number))
             if number not in settled and settle is not None:
                 settle(name, answer)
