@@ -99,3 +99,30 @@ def test_a_damaged_journal_is_told_with_its_place(surefoot: Surefoot, tmp_path: 
         assert "hint: " in done.err
     journal.write_bytes(b"")  # what the hint says
     assert surefoot("resume", "out").code == 0
+
+
+def test_more_time_extends_a_campaign_that_ended_for_lack_of_it(
+    surefoot: Surefoot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written(tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr("surefoot.cli.debug.LOOP_SHARE", 0.0)
+        done = surefoot(*DEBUG, "--max-seconds", "9")
+    assert "unknown: ran out of seconds" in done.out
+    assert done.out.splitlines()[-1] == "go on: surefoot resume out --max-seconds 9"
+    shown = surefoot("resume", "out")
+    assert "unknown: ran out of seconds" in shown.out
+    assert "at most 9 s and 50 repairs" in surefoot("status", "out").out
+    again = surefoot("resume", "out", "--max-seconds", "60")
+    assert again.code == 0, again.err
+    assert "safe: no run fails from any of the 12 start states" in again.out
+    assert "go on" not in again.out
+    assert surefoot("status", "out").out.splitlines()[1].startswith("finished")
+
+
+def test_the_time_to_go_on_is_checked(surefoot: Surefoot, tmp_path: Path) -> None:
+    written(tmp_path)
+    surefoot(*DEBUG)
+    done = surefoot("resume", "out", "--max-seconds", "-1")
+    assert done.code == 2
+    assert "--max-seconds must be a finite number of at least 0" in done.err

@@ -16,7 +16,7 @@ from surefoot.campaign.running import begin, begin_in_memory, go_on
 from surefoot.errors import InputError, Refusal, shown
 from surefoot.loop import Watch
 from surefoot.objectives import SAFETY, Objective, handled_objective, handles_only
-from surefoot.options import DebugOptions, chosen
+from surefoot.options import BudgetOptions, DebugOptions, checked, chosen
 from surefoot.options.keywords import DebugChanges
 from surefoot.policies import Policy, as_policy
 from surefoot.records import DebugResult, Iteration
@@ -77,17 +77,21 @@ def resume(
     task: Task | None = None,
     *,
     components: Sequence[str] = (),
+    max_seconds: float | None = None,
     progress: ProgressCallback | None = None,
 ) -> DebugResult:
     """Return how a campaign ended, after going on with it where it was interrupted.
 
-    The result is the same as without interruption. The task is found by its name, unless it is
-    given. ``components`` are the bias, oracle or method from outside that it was begun with: they
-    are run only if they are given again. Raises InputError if task or policy have changed, or
-    another process is at work.
+    The result is the same as without interruption. With ``max_seconds`` it gets so many from now
+    on, also if it has ended for lack of time: then it goes on, too. The task is found by its name,
+    unless it is given. ``components`` are the bias, oracle or method from outside that it was begun
+    with: they are run only if they are given again. Raises InputError if task or policy have
+    changed, or another process is at work.
     """
     given = None if task is None else require_task(task)
-    return go_on(_path(directory), given, _Tell(progress), components)
+    left = None if max_seconds is None else checked(BudgetOptions(max_seconds=max_seconds))
+    more = None if left is None else lambda: left.max_seconds
+    return go_on(_path(directory), given, _Tell(progress), components, left=more)
 
 
 def _path(directory: object) -> Path:

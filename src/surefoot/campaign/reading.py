@@ -16,7 +16,7 @@ from surefoot.campaign.lock import is_locked
 from surefoot.campaign.store import read_lines, used_seconds
 from surefoot.errors import printable
 from surefoot.evidence.findings import smallest_first
-from surefoot.loop import iterations_of
+from surefoot.loop import iterations_of, lacks_time, lines_in_force, max_seconds_of
 from surefoot.options import DebugOptions, to_plain, words_of
 from surefoot.records import Fault, Iteration
 from surefoot.records.common import Result
@@ -38,11 +38,14 @@ NUMBER_OF_CHECKS = 3  # commands that check findings, among those that reproduce
 
 @dataclass(frozen=True)
 class Campaign(Result):
-    """What is known about a campaign. ``state`` is running, interrupted or finished."""
+    """What is known about a campaign. ``state`` is running, interrupted or finished;
+    ``max_seconds`` is how long it may take, with all that it got since it was begun.
+    """
 
     given: Given
     lines: Sequence[Line]
     state: str
+    max_seconds: float
 
     @property
     def directory(self) -> Path:
@@ -72,6 +75,16 @@ class Campaign(Result):
         line = self._last(ResultLine)
         return None if line is None else line.reason
 
+    @property
+    def seconds(self) -> float:
+        """How many seconds were used."""
+        return used_seconds(self.lines)
+
+    @property
+    def lacks_time(self) -> bool:
+        """Whether it has ended, and may come further with more time."""
+        return lacks_time(self.lines)
+
     def _of(self, kind: type[OneLine]) -> list[OneLine]:
         return [line for line in self.lines if isinstance(line, kind)]
 
@@ -100,7 +113,7 @@ class Campaign(Result):
             "policy": {name: policy[name] for name in names},
             "options": to_plain(self.given.options),
             "seed": self.given.options.seed,
-            "seconds": used_seconds(self.lines),
+            "seconds": self.seconds,
             "starts": None if begin is None else plain(begin.starts),
             "before": self._result(BeforeLine),
             "after": self._result(AfterLine),
@@ -169,12 +182,13 @@ def read_campaign(directory: str | Path) -> Campaign:
     """
     given = read_given(Path(directory))
     is_busy = is_locked(given.directory)
-    lines, _ = read_lines(given)
+    written, _ = read_lines(given)
+    lines = lines_in_force(written)
     for line in lines:
         check_files(given.directory, line.files)
     is_finished = bool(lines) and isinstance(lines[-1], ResultLine)
     state = "finished" if is_finished else "running" if is_busy else "interrupted"
-    return Campaign(given, lines, state)
+    return Campaign(given, lines, state, max_seconds_of(written, given.options.max_seconds))
 
 
 def _faults_of(given: Given, line: FaultsLine) -> list[Fault]:

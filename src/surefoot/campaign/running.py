@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from surefoot.evidence.findings import smallest_first
 from surefoot.faults import check_fault_options
 from surefoot.files import file_bytes, write_files
 from surefoot.fuzz.bias import BIASES, check_bias
-from surefoot.loop import Ended, Loop, MemoryStore, Watch
+from surefoot.loop import Ended, Loop, MemoryStore, Watch, lacks_time
 from surefoot.options import DebugOptions, check_word
 from surefoot.options.checking import Spelled
 from surefoot.oracles import ORACLES
@@ -76,10 +76,16 @@ def check_trusted(options: DebugOptions, components: Sequence[str], directory: P
 
 
 def begin(
-    policy: Policy, directory: Path, options: DebugOptions, watch: Watch | None = None
+    policy: Policy,
+    directory: Path,
+    options: DebugOptions,
+    watch: Watch | None = None,
+    *,
+    left: Callable[[], float] | None = None,
 ) -> DebugResult:
-    """Return the result of a new campaign in this directory. Raises InputError before any work if
-    the policy cannot be repaired, or something is in the directory.
+    """Return the result of a new campaign in this directory. ``left`` tells how many seconds there
+    are, if these are fewer than the options say. Raises InputError before any work if the policy
+    cannot be repaired, or something is in the directory.
     """
     from surefoot.repair import check_repairable
 
@@ -91,6 +97,7 @@ def begin(
         check_new(directory)  # now nobody else can begin one
         given, original = write_given(directory, policy, options)
         store = DirectoryStore(given, policy.task, original)
+        store.max_seconds = options.max_seconds if left is None else left()
         ended = _loop(store, watch).run()
         return _finished(store, ended)
 
@@ -115,9 +122,12 @@ def go_on(
     task: Task | None = None,
     watch: Watch | None = None,
     components: Sequence[str] = (),
+    *,
+    left: Callable[[], float] | None = None,
 ) -> DebugResult:
     """Return the result of a campaign that was interrupted, or is finished. ``components`` are
-    those from outside that it was begun with.
+    those from outside that it was begun with. With ``left`` it gets as many seconds from now on as
+    this tells, also if it has ended for lack of time.
 
     Raises InputError if it is not one, another process is at work on it, or task, policy or version
     are not those that it began with.
@@ -128,9 +138,17 @@ def go_on(
         check_trusted(given.options, components, directory)
         check_options(given.options)
         store = DirectoryStore(given, task_of(given, task))
+        if left is not None and can_be_extended(store.lines):
+            store.extend(left())
         with _said_by_the_journal(directory):
             ended = _loop(store, watch).run()
             return _finished(store, ended)
+
+
+def can_be_extended(lines: Sequence[Line]) -> bool:
+    """Return whether more time is of use: the campaign has not ended, or for lack of time."""
+    is_finished = bool(lines) and isinstance(lines[-1], ResultLine)
+    return not is_finished or lacks_time(lines)
 
 
 @contextmanager
@@ -146,7 +164,8 @@ def _said_by_the_journal(directory: Path) -> Iterator[None]:
 
 def _loop(store: DirectoryStore, watch: Watch | None) -> Loop:
     original = store.policy(store.given.policy_file)
-    return Loop(original, store.given.options, store, watch or Watch())
+    options = store.given.options
+    return Loop(original, options, store, watch or Watch(), max_seconds=store.max_seconds)
 
 
 def _finished(store: DirectoryStore, ended: Ended) -> DebugResult:
@@ -192,7 +211,7 @@ def _finish(store: DirectoryStore, ended: Ended) -> None:
         total_seconds=store.seconds,
     )
     lines = [*store.lines, line]
-    result = Campaign(store.given, lines, "finished").to_dict()
+    result = Campaign(store.given, lines, "finished", store.max_seconds).to_dict()
     write_text(store.given.directory / RESULT, json.dumps(result, indent=1, default=repr) + "\n")
     store.append(line, [*(f"policies/{path.name}" for path in files), RESULT])
 

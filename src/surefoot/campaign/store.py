@@ -22,12 +22,19 @@ from surefoot.campaign.given import Given
 from surefoot.errors import InputError
 from surefoot.files import to_disk, write_pieces
 from surefoot.findings import Finding
-from surefoot.loop import CERTIFICATE, Made, finding_name, named
+from surefoot.loop import (
+    CERTIFICATE,
+    Made,
+    finding_name,
+    lines_in_force,
+    max_seconds_of,
+    named,
+)
 from surefoot.policies import Policy
 from surefoot.policies.like import write_like
 from surefoot.records import Fault
 from surefoot.records.faults import POSSIBLE_LOSS
-from surefoot.records.lines import FaultsLine, Line, RepairLine, VerifyLine
+from surefoot.records.lines import ExtendLine, FaultsLine, Line, RepairLine, VerifyLine
 from surefoot.tasks.task import Task
 
 
@@ -42,10 +49,12 @@ class DirectoryStore:
     def __init__(self, given: Given, task: Task, original: Policy | None = None) -> None:
         self.given = given
         self.task = task
-        self.lines, read = read_lines(given)
+        lines, read = read_lines(given)
+        self.lines = lines_in_force(lines)
+        self.max_seconds = max_seconds_of(lines, given.options.max_seconds)
         self._left = list(reversed(self.lines))
         self._journal = journal.Journal(given.directory / journal.NAME, read)
-        self._before = used_seconds(self.lines)
+        self._before = used_seconds(lines)
         self._begin = time.monotonic()
         self._policies = {} if original is None else {given.policy_file: original}
         self._check_directory()
@@ -141,6 +150,14 @@ class DirectoryStore:
         )
         self.lines.append(kept)
         return kept
+
+    def extend(self, seconds: float) -> None:
+        """Give the campaign so many seconds from now on; how it ended counts no more."""
+        most = self.seconds + seconds
+        line = ExtendLine(max_seconds=most, total_seconds=self.seconds, seconds={})
+        self.lines = lines_in_force([*self.lines, self._journal.append(line)])
+        self.max_seconds = most
+        self._left = list(reversed(self.lines))
 
     def path(self, relative: str) -> Path:
         """Return where a file of the campaign is or will be. Raises InputError for others."""

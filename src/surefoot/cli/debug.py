@@ -20,17 +20,20 @@ from surefoot.cli.arguments import (
     check_objective,
     checked_options,
 )
+from surefoot.cli.deadline import Deadline
 from surefoot.cli.debug_flags import DebugFlags, as_typed
 from surefoot.cli.policy_arguments import PolicyArguments
-from surefoot.errors import printable
+from surefoot.errors import OutOfBudget, printable
 from surefoot.options import DebugOptions, plain, to_plain
 
 if TYPE_CHECKING:
+    from surefoot.campaign import Campaign
     from surefoot.loop import Watch
     from surefoot.records import DebugResult
     from surefoot.tasks.task import Task
 
 SAFE, UNSAFE, UNKNOWN = 0, 1, 4
+LOOP_SHARE = 0.98  # of the time that is left: the result is to be written and read
 Directory = Annotated[
     Path,
     Parameter(name=("--out", "-o"), help="a new directory, where everything that is found is kept"),
@@ -67,10 +70,9 @@ def debug(
       surefoot debug truck.jani --policy truck.onnx --starts 500 --verify none \\
           -o quick --json
     """
-    from surefoot.cli.progress import Progress
-
     policy.check_given()
-    with redirect_stdout(sys.stderr), Progress("reading the task"):
+    deadline = Deadline(options.max_seconds)
+    with deadline.working("reading the task"):
         from surefoot.campaign import can_handle
         from surefoot.campaign.folder import check_new
         from surefoot.campaign.running import begin, check_options
@@ -84,8 +86,8 @@ def debug(
     given = {**to_plain(settings), "out": str(out), **policy.given(), **task_arguments.given()}
     title = f"{printable(loaded.name)}, policy {printable(loaded_policy.name)}"
     display = Display("debug", loaded, out, title, is_json=json)
-    with display as watch:
-        result = begin(loaded_policy, out, settings, watch)
+    with display as watch, deadline.enforced("debugging"):
+        result = begin(loaded_policy, out, settings, watch, left=lambda: LOOP_SHARE * deadline.left)
     return display.end(result, given)
 
 
@@ -121,16 +123,18 @@ class Display:
 
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
         self._open.close()
-        if isinstance(error, KeyboardInterrupt):
+        if isinstance(error, KeyboardInterrupt | OutOfBudget):
             self._tell_saved()
 
     def end(self, result: DebugResult, given: dict[str, object]) -> int:
         """Show how the campaign ended; return the exit code."""
         from surefoot.campaign import read_campaign
 
-        campaign = read_campaign(self.directory).to_dict()
+        campaign = read_campaign(self.directory)
         if self.is_json:
-            self._print_document(campaign, result, given, time.perf_counter() - self._begin)
+            self._print_document(
+                campaign.to_dict(), result, given, time.perf_counter() - self._begin
+            )
         else:
             self._print_end(campaign)
         return exit_code_of(result)
@@ -140,12 +144,14 @@ class Display:
             place = shlex.quote(printable(str(self.directory)))
             print(f"the campaign is saved: surefoot resume {place} continues it", file=sys.stderr)
 
-    def _print_end(self, campaign: dict[str, object]) -> None:
-        from surefoot.cli.debug_text import end_lines
+    def _print_end(self, campaign: Campaign) -> None:
+        from surefoot.cli.debug_text import end_lines, more_time_lines
         from surefoot.cli.output import console
 
         out = console()
-        for line in end_lines(campaign, self.directory):
+        for line in end_lines(campaign.to_dict(), self.directory):
+            out.print(line)
+        for line in more_time_lines(campaign):
             out.print(line)
 
     def _print_document(

@@ -15,6 +15,7 @@ from surefoot.text import counted
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from surefoot.campaign import Campaign
     from surefoot.cli.progress import Progress
     from surefoot.records import EvaluateResult, Fault, Iteration
 
@@ -189,6 +190,13 @@ def end_lines(campaign: Mapping[str, Any], directory: Path) -> Iterator[object]:
     yield f"policy: {printable(str(directory / campaign['final_policy']))}"
     yield from _certificate_lines(campaign["verification"], directory)
     yield f"report: surefoot report {shlex.quote(printable(as_argument(directory)))}"
+
+
+def more_time_lines(campaign: Campaign) -> Iterator[str]:
+    """Yield how a campaign goes on that has ended for lack of time."""
+    if campaign.lacks_time:
+        place = shlex.quote(printable(as_argument(campaign.directory)))
+        yield f"go on: surefoot resume {place} --max-seconds {campaign.given.options.max_seconds:g}"
 
 
 def change_lines(campaign: Mapping[str, Any]) -> Iterator[str]:

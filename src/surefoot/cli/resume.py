@@ -9,7 +9,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from surefoot.cli.arguments import Json, TaskArguments, checked_options
-from surefoot.cli.deadline import Deadline
+from surefoot.cli.deadline import FOREVER, Deadline
 from surefoot.errors import InputError, printable
 from surefoot.options import BudgetOptions
 
@@ -31,6 +31,18 @@ Components = Annotated[
 
 
 @dataclass(frozen=True, kw_only=True)
+class ResumeArguments(BudgetOptions):
+    """What every command takes."""
+
+    max_seconds: float | None = None  # type: ignore[assignment]  # none is what is left to it
+    """go on for so many seconds from now, also if it has ended for lack of time"""
+    memory_mb: int = BudgetOptions.memory_mb
+    """not needed here: the campaign has its own"""
+    seed: int = 0
+    """not needed here: the campaign has its own"""
+
+
+@dataclass(frozen=True, kw_only=True)
 class CampaignArguments(BudgetOptions):
     """What every command takes."""
 
@@ -48,26 +60,29 @@ def resume(
     /,
     *,
     component: Components = (),
-    options: Annotated[CampaignArguments, Parameter(name="*")] = CampaignArguments(),
+    options: Annotated[ResumeArguments, Parameter(name="*")] = ResumeArguments(),
     json: Json = False,
     task_arguments: Annotated[TaskArguments, Parameter(name="*")] = TaskArguments(),
 ) -> int:
     """Go on with a campaign that was interrupted.
 
     The result is the same as if it had not been: what was done is not done again,
-    and the rest is done as it would have been. Seconds that were used before count.
-    Task, policy and version of Surefoot must be those that it began with. A campaign
-    that is finished is shown again.
+    and the rest is done as it would have been. Seconds that were used before count,
+    unless --max-seconds gives it some anew: then also a campaign goes on that has
+    ended for lack of time. Any other that is finished is shown again.
+    Task, policy and version of Surefoot must be those that it began with.
     Exit codes are those of surefoot debug.
 
     For example:
       surefoot resume debugged
+      surefoot resume debugged --max-seconds 600
       surefoot resume debugged --component my_bias.py:BIAS
     """
-    from surefoot.cli.debug import Display
+    from surefoot.cli.debug import LOOP_SHARE, Display
 
     options = checked_options(options)
-    deadline = Deadline(options.max_seconds)
+    more = options.max_seconds
+    deadline = Deadline(FOREVER if more is None else more)
     with deadline.working("reading the campaign"):
         from surefoot.campaign.given import read_given, task_of
         from surefoot.campaign.running import go_on
@@ -87,6 +102,7 @@ def resume(
         **({"component": list(component)} if component else {}),
         **task_arguments.given(),
     }
-    with display as watch:
-        result = go_on(directory, loaded, watch, component)
+    left = None if more is None else lambda: LOOP_SHARE * deadline.left
+    with display as watch, deadline.enforced("debugging"):
+        result = go_on(directory, loaded, watch, component, left=left)
     return display.end(result, arguments)

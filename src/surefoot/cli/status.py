@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
@@ -51,12 +51,18 @@ def status(
 def _lines(campaign: Campaign, directory: Path) -> Iterator[object]:
     from rich.text import Text
 
-    from surefoot.cli.debug_text import change_lines, end_lines, head_lines, row_text
+    from surefoot.cli.debug_text import (
+        change_lines,
+        end_lines,
+        head_lines,
+        more_time_lines,
+        row_text,
+    )
 
     content = campaign.to_dict()
     task, policy = printable(content["task"]["name"]), printable(content["policy"]["name"])
     yield Text(f"{task}, policy {policy}", style="bold")
-    yield f"{content['state']}, {content['seconds']:,.1f} s used; {_limit_text(content)}"
+    yield f"{content['state']}, {content['seconds']:,.1f} s used; {_limit_text(campaign)}"
     rounds = content["iterations"]
     if rounds:
         yield from head_lines()
@@ -68,15 +74,16 @@ def _lines(campaign: Campaign, directory: Path) -> Iterator[object]:
     yield f"{count}: surefoot show {_place(directory)}"
     if is_finished:
         yield from end_lines(content, directory)
+        yield from more_time_lines(campaign)
         return
     yield from change_lines(content)
     if content["state"] == "interrupted":
         yield f"go on: surefoot resume {_place(directory)}"
 
 
-def _limit_text(content: dict[str, Any]) -> str:
-    options = content["options"]
-    return f"at most {options['max_seconds']:,g} s and {counted(options['iterations'], 'repair')}"
+def _limit_text(campaign: Campaign) -> str:
+    repairs = counted(campaign.given.options.iterations, "repair")
+    return f"at most {campaign.max_seconds:,g} s and {repairs}"
 
 
 def _place(directory: Path) -> str:

@@ -8,7 +8,7 @@ whoever runs a loop gives a :class:`Store` that keeps lines and values. A campai
 """
 
 from surefoot.loop.debugging import Ended, Loop
-from surefoot.loop.lines import iterations_of
+from surefoot.loop.lines import iterations_of, lacks_time, lines_in_force, max_seconds_of
 from surefoot.loop.made import Made, with_findings
 from surefoot.loop.store import CERTIFICATE, MemoryStore, Store, finding_name, named
 from surefoot.loop.watching import Numbers, Watch
@@ -24,6 +24,9 @@ __all__ = [
     "Watch",
     "finding_name",
     "iterations_of",
+    "lacks_time",
+    "lines_in_force",
+    "max_seconds_of",
     "named",
     "with_findings",
 ]

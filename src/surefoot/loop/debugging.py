@@ -2,16 +2,34 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
 from surefoot.errors import InputError
-from surefoot.loop.deciding import Begin, End, Evaluate, Repair, Step, is_due, next_step, tag_of
+from surefoot.loop.deciding import (
+    Begin,
+    End,
+    Evaluate,
+    Repair,
+    Step,
+    is_better,
+    is_due,
+    next_step,
+    tag_of,
+)
 from surefoot.loop.lines import iterations_of
 from surefoot.loop.made import Failed, Made
-from surefoot.loop.performing import LEAST_SECONDS, drawn_keep, drawn_starts, name_of, work_of
+from surefoot.loop.performing import (
+    LEAST_SECONDS,
+    REDRAW_SECONDS,
+    drawn_keep,
+    drawn_starts,
+    name_of,
+    work_of,
+)
 from surefoot.loop.stages import Stage
 from surefoot.loop.starts import Starts
 from surefoot.loop.state import ORIGINAL, State
@@ -34,6 +52,8 @@ from surefoot.tasks.state import State as TaskState
 
 Outcome = Literal["safe", "improved", "stopped", "unknown"]
 ALWAYS = (Begin, Evaluate, End)  # steps that also an ended loop has
+RESERVE = 1.1  # times the seconds of the first evaluation: the last one may take longer
+EVALUATE_SHARE = 0.2  # of all time, for the first evaluation
 
 
 @dataclass(frozen=True)
@@ -68,6 +88,10 @@ class Loop:
     options: DebugOptions
     store: Store
     watch: Watch = field(default_factory=Watch)
+    max_seconds: float | None = None
+    """how many seconds of the store there are; if not given, as many as the options say"""
+    _told: int = 0
+    """the last round that was told to who watches"""
 
     def run(self) -> Ended:
         """Return how the loop ends."""
@@ -102,17 +126,17 @@ class Loop:
 
     def _prepared(self, step: Step, state: State) -> tuple[Step, Stage]:
         """Return the step, or the end if there is no time for it, and what it is given."""
-        left = self.options.max_seconds - self.store.seconds
-        reserved = sum(line.seconds.get("evaluate", 0.0) for line in state.lines)
+        most = self.options.max_seconds if self.max_seconds is None else self.max_seconds
+        left = most - self.store.seconds
+        reserved = RESERVE * sum(line.seconds.get("evaluate", 0.0) for line in state.lines)
         if not isinstance(step, ALWAYS) and left <= reserved:  # one more evaluation is to come
-            step = End("open", "ran out of seconds")
-        if isinstance(step, ALWAYS):
-            left = max(left, LEAST_SECONDS, 2 * reserved)
-        else:
-            left -= reserved
+            step = End("open", "ran out of seconds", lacks_time=True)
+        if step == Evaluate("before"):
+            left *= EVALUATE_SHARE
+        left = max(left, LEAST_SECONDS) if isinstance(step, ALWAYS) else left - reserved
         stage = Stage(
             self.options,
-            left,
+            time.monotonic() + left,
             self.watch,
             state.round,
             certificate=self.store.certificate,
@@ -134,12 +158,19 @@ class Loop:
             case EndLine() as line if not ORIGINAL <= line.best < len(state.policies):
                 raise InputError("campaign-damaged", "the best policy is from none of the rounds")
             case RepairLine() | EndLine():
-                for iteration in iterations_of(state.lines)[-1:]:
-                    self.watch.iterated(iteration)
+                self._tell_round(state)
+
+    def _tell_round(self, state: State) -> None:
+        """Tell of the last round, once: a round with a repair is complete before the loop ends."""
+        for iteration in iterations_of(state.lines)[-1:]:
+            if iteration.iteration > self._told:
+                self._told = iteration.iteration
+                self.watch.iterated(iteration)
 
     def _starts(self, line: BeginLine, state: State) -> Starts:
         """Return the start states of a line. Raises InputError if they are others now."""
-        stage = Stage(self.options, LEAST_SECONDS, self.watch, state.round)
+        until = time.monotonic() + REDRAW_SECONDS
+        stage = Stage(self.options, until, self.watch, state.round)
         starts = drawn_starts(state, stage, are_all=line.starts.are_all)
         if starts.part() != line.starts:
             raise InputError("campaign-other-task", "the start states differ from before")
@@ -180,5 +211,6 @@ def _outcome(state: State, end: EndLine, before: EvaluateResult, after: Evaluate
     if end.end != "open":
         return end.end
     is_clean = state.unsafe_runs.get(end.best) == 0 and after.unsafe == before.unsafe
-    is_better = after.unsafe < before.unsafe or is_clean
-    return "improved" if end.best != ORIGINAL and is_better else "unknown"
+    return (
+        "improved" if end.best != ORIGINAL and (is_clean or is_better(after, before)) else "unknown"
+    )

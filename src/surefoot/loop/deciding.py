@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from surefoot.loop.lines import is_cut_short
+from surefoot.loop.made import Failed
 from surefoot.loop.precautions import are_possible
 from surefoot.loop.state import State
 from surefoot.options import DebugOptions
+from surefoot.records import EvaluateResult
 from surefoot.records.lines import (
     AfterLine,
     BeforeLine,
@@ -68,6 +71,9 @@ class End:
 
     kind: Literal["safe", "stopped", "open"]
     reason: str
+    lacks_time: bool = False
+    is_no_better: bool = False
+    """whether the policy that was taken for the best has turned out not to be"""
 
 
 Step = Begin | Evaluate | Fuzz | Boxes | Verify | Analyse | Repair | End
@@ -81,14 +87,37 @@ def next_step(state: State, options: DebugOptions) -> Step | None:
         case BeginLine():
             return Evaluate("before")
         case BeforeLine() | RepairLine():
-            return End("open", state.failed) if state.failed is not None else Fuzz()
+            return _failed(state.failed) if state.failed is not None else Fuzz()
         case FaultsLine() as line:
             return _after_look(line, state, options)
         case VerifyLine() as line:
-            return _after_verdict(line.result)
+            return _after_verdict(line)
         case EndLine():
             return Evaluate("after")
+        case AfterLine() as line:
+            return _after_evaluation(line, state)
     return None
+
+
+def _failed(failed: Failed) -> End:
+    return End("open", failed.reason, lacks_time=failed.lacks_time)
+
+
+def _after_evaluation(line: AfterLine, state: State) -> End | None:
+    """Return another end, without the last repair, if that was not tried and is no better."""
+    end, before = state.lines[-2], state.lines[1]
+    assert isinstance(end, EndLine) and isinstance(before, BeforeLine)
+    if end.end != "open" or end.best != state.untried or is_better(line.result, before.result):
+        return None
+    return End("open", end.reason, lacks_time=end.lacks_time, is_no_better=True)
+
+
+def is_better(after: EvaluateResult, before: EvaluateResult) -> bool:
+    """Return whether a policy fails from a smaller share of the start states that were looked at;
+    these are at least half as many as before, if time cut that short.
+    """
+    now, then = (max(result.exhaustive, result.runs) for result in (after, before))
+    return 2 * now >= then > 0 and after.unsafe * then < before.unsafe * now
 
 
 def _after_look(line: FaultsLine, state: State, options: DebugOptions) -> Step:
@@ -98,7 +127,7 @@ def _after_look(line: FaultsLine, state: State, options: DebugOptions) -> Step:
     if line.origin == "boxes":
         return _verify(options)
     if state.failed is not None:
-        return End("open", state.failed)
+        return _failed(state.failed)
     if line.is_new:
         return _repair(state, options)
     if (end := _unsettled(line, options)) is not None:
@@ -120,11 +149,13 @@ def _verify(options: DebugOptions) -> Step:
     return Verify()
 
 
-def _after_verdict(result: VerdictPart) -> Step:
+def _after_verdict(line: VerifyLine) -> Step:
+    result = line.result
     if result.verdict == "safe":
         return End("safe", f"no run fails from {_starts_text(result)}")
     if result.verdict == "unknown":
-        return End("open", f"no failing run was found; not verified: {result.reason}")
+        reason = f"no failing run was found; not verified: {result.reason}"
+        return End("open", reason, lacks_time=is_cut_short(line))
     return Analyse()
 
 
@@ -138,7 +169,8 @@ def _unsettled(line: FaultsLine, options: DebugOptions) -> End | None:
         runs, why = counted(line.undecided, "failing run"), line.why_undecided
         return End("open", f"could not determine the faulty decision in {runs} ({why})")
     if line.is_cut:
-        return End("open", "ran out of seconds or memory before all runs were examined")
+        reason = "ran out of seconds or memory before all runs were examined"
+        return End("open", reason, lacks_time=True)
     if line.origin == "fuzz" and line.unsafe_runs:
         return End("open", AGAIN)
     return None

@@ -5,21 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TypedDict
 
+import msgspec
+
 from surefoot.errors import InputError
 from surefoot.records import DecisionChange, Iteration, RepairDiff
 from surefoot.records.lines import (
     ROUND_LINES,
+    AfterLine,
     ChangesPart,
     DiffPart,
+    EndLine,
+    ExtendLine,
     FaultsLine,
     Line,
     Number,
     RepairLine,
+    ResultLine,
     VerifyLine,
 )
 from surefoot.tasks.state import loose_state
 
 RoundLine = FaultsLine | RepairLine | VerifyLine
+ENDS = (EndLine, AfterLine, ResultLine)
+OUT_OF_SECONDS = "out-of-seconds"
 
 
 class _Repaired(TypedDict, total=False):
@@ -31,6 +39,44 @@ class _Repaired(TypedDict, total=False):
     diff: RepairDiff
     policy: str
     policy_sha256: str | None
+
+
+def lines_in_force(lines: Iterable[Line]) -> list[Line]:
+    """Return the lines that say what was done, without extensions and what these take back: how the
+    campaign ended, and the stage before if time cut that short.
+    """
+    kept: list[Line] = []
+    for line in lines:
+        if not isinstance(line, ExtendLine):
+            kept.append(line)
+            continue
+        while kept and (isinstance(kept[-1], ENDS) or is_cut_short(kept[-1])):
+            kept.pop()
+        if kept:  # what it took was used
+            kept[-1] = msgspec.structs.replace(kept[-1], total_seconds=line.total_seconds)
+    return kept
+
+
+def is_cut_short(line: Line) -> bool:
+    """Return whether a stage came to nothing for lack of time."""
+    if isinstance(line, VerifyLine):
+        codes = (line.result.code, *(engine.code for engine in line.result.engines))
+        return line.result.verdict == "unknown" and OUT_OF_SECONDS in codes
+    return isinstance(line, FaultsLine) and line.is_cut and not line.is_new
+
+
+def lacks_time(lines: Sequence[Line]) -> bool:
+    """Return whether a campaign has ended, and may come further with more time."""
+    ends = [line for line in lines if isinstance(line, EndLine)]
+    return bool(ends) and ends[-1].lacks_time
+
+
+def max_seconds_of(lines: Iterable[Line], given: float) -> float:
+    """Return how many seconds a campaign has from its beginning: those given, or the last that it
+    got since.
+    """
+    limits = [line.max_seconds for line in lines if isinstance(line, ExtendLine)]
+    return limits[-1] if limits else given
 
 
 def iterations_of(lines: Iterable[Line]) -> list[Iteration]:

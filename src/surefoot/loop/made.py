@@ -39,6 +39,7 @@ class Failed:
     """A repair was not possible, and why. There is no line about that."""
 
     reason: str
+    lacks_time: bool = False
 
 
 def as_kept(faults: Iterable[Fault], iteration: int) -> tuple[Fault, ...]:

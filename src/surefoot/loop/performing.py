@@ -13,19 +13,20 @@ from surefoot.evaluate import evaluate
 from surefoot.findings import run_from
 from surefoot.loop import stages
 from surefoot.loop.deciding import Analyse, Begin, Boxes, End, Evaluate, Fuzz, Repair, Step, Verify
-from surefoot.loop.lines import failing_starts_of
+from surefoot.loop.lines import OUT_OF_SECONDS, failing_starts_of
 from surefoot.loop.made import Failed, Made
 from surefoot.loop.precautions import precautions
 from surefoot.loop.stages import Analysis, Decisions, Stage
 from surefoot.loop.starts import Starts, make_starts, more_starts, starts_within
-from surefoot.loop.state import State
+from surefoot.loop.state import ORIGINAL, State
 from surefoot.options import DebugOptions
 from surefoot.policies import Policy
 from surefoot.records import Fault
 from surefoot.records.lines import AfterLine, BeforeLine, BeginLine, EndLine, RepairLine, VerifyLine
 
 FAILING_STARTS = 500  # to draw where verification knows bounds of start states that fail
-LEAST_SECONDS = 10.0  # for what takes place also when the time is used up
+LEAST_SECONDS = 0.5  # for what takes place also when the time is used up
+REDRAW_SECONDS = 60.0  # for start states that were drawn before
 
 NAMES: dict[type[Step], str] = {
     Begin: "drawing start states",
@@ -70,8 +71,16 @@ def _begun(state: State, stage: Stage) -> Made:
 
 
 def _ended(step: End, state: State) -> Made:
+    """End with the policy that is the best as far as is known; one that was not tried is evaluated
+    next.
+    """
     best = state.round - 1 if step.kind == "safe" else state.best
-    return Made(EndLine(end=step.kind, reason=step.reason, best=best, seconds={}))
+    if step.kind == "open" and state.untried is not None and not step.is_no_better:
+        best = state.untried
+    line = EndLine(
+        end=step.kind, reason=step.reason, best=best, lacks_time=step.lacks_time, seconds={}
+    )
+    return Made(line)
 
 
 def drawn_starts(state: State, stage: Stage, *, are_all: bool | None = None) -> Starts:
@@ -95,12 +104,21 @@ def _evaluated(step: Evaluate, state: State, stage: Stage) -> Made:
     if step.which == "after":
         end = state.last
         assert isinstance(end, EndLine)
+        if end.best == ORIGINAL:
+            return _as_before(state)
         policy, kind = state.policies[end.best], AfterLine  # type: ignore[assignment]
     starts, wanted = _starts(state), stage.within(stage.options.evaluate)
     states = policy.task.unpack_all(b"".join(starts.evaluation))
     result = evaluate(policy.task, policy, states, options=wanted, progress=stage.numbers)
     result = replace(result, all_starts=starts.are_all)
     return Made(kind(result=result, seconds={"evaluate": result.seconds}))
+
+
+def _as_before(state: State) -> Made:
+    """Return the evaluation of the policy as it came once more: it is the final one, too."""
+    before = state.lines[1]
+    assert isinstance(before, BeforeLine)
+    return Made(AfterLine(result=replace(before.result, seconds=0.0), seconds={"evaluate": 0.0}))
 
 
 def _analysed(state: State, stage: Stage) -> Made:
@@ -139,7 +157,8 @@ def _repaired(state: State, stage: Stage) -> Made | Failed:
         except (OutOfBudget, InputError) as error:
             if isinstance(error, InputError) and error.code != "contradictory-faults":
                 raise
-            failed = Failed(f"repair: {error.message}")
+            lacks_time = isinstance(error, OutOfBudget) and error.code == OUT_OF_SECONDS
+            failed = Failed(f"repair: {error.message}", lacks_time)
             continue
         assert isinstance(made.line, RepairLine)
         line = msgspec.structs.replace(made.line, without_precautions=leaves_out)

@@ -49,6 +49,7 @@ from surefoot.tasks.task import Task
 
 Decisions = Sequence[tuple[State, str]]
 ANALYSIS_SHARE = 0.3  # of the time that is left: some must be left for repair
+CHECK_SHARE = 0.1  # of the time that is left, and as much again for making what is checked
 SUSPECT_SHARE = 0.2  # of the time that is left, for suspects
 SUSPECT_STATES = 20_000_000
 ENOUGH_RUNS = 1_000  # failing runs to look at in a round that has found a new fault
@@ -59,27 +60,43 @@ MAX_CERTIFICATE_STATES = 2_000_000
 
 @dataclass(frozen=True)
 class Stage:
-    """What a stage is given besides its policy. ``certificate`` is where verification writes its
+    """What a stage is given besides its policy. ``until`` is when its time is over, by the clock
+    that is monotonic. ``certificate`` is where verification writes its
     certificate; True for a file that goes after its check. ``original_keep`` returns decisions of
     the original policy to keep.
     """
 
     options: DebugOptions
-    left_seconds: float
+    until: float
     watch: Watch
     round: int
     certificate: Path | bool = True
     original_keep: Callable[[], Decisions] = tuple
     numbers: Numbers | None = None
 
+    @property
+    def left_seconds(self) -> float:
+        """How much of its time is left."""
+        return max(self.until - time.monotonic(), 0.0)
+
+    def check_seconds(self, share: float = 1.0) -> float:
+        """Return how long to check certificates: as long as is asked for, and in this share of the
+        time that is left.
+        """
+        return min(self.options.check_seconds, share * self.left_seconds)
+
     def named(self, name: str) -> Stage:
         """Return the same under a name, which is told to who watches."""
         return replace(self, numbers=self.watch.stage(name, self.round))
 
     def within(self, options: Options, *, seconds: float | None = None) -> Options:
-        """Return the options of a stage with no more time than is left."""
+        """Return the options of a stage with no more time than is left. Its own limit does not
+        count if it is that of the whole, which may have got more since.
+        """
         left = self.left_seconds if seconds is None else seconds
-        return replace(options, max_seconds=min(left, options.max_seconds))
+        if options.max_seconds != self.options.max_seconds:
+            left = min(left, options.max_seconds)
+        return replace(options, max_seconds=left)
 
 
 # -- fuzz and faults ---------------------------------------------------------------------------
@@ -160,7 +177,7 @@ class Analysis:
     def of_runs(self, result: FuzzResult, deeper: Sequence[Run]) -> Made:
         """Look at the failing runs of fuzzing, the shortest first, then at those behind them."""
         runs = [*shortest_first(result.failing), *deeper]
-        left = self.stage.left_seconds - result.seconds
+        left = self.stage.left_seconds
         made, line = self._analysed(runs, left, counted_runs=result.asked)
         line = msgspec.structs.replace(
             line,
@@ -177,7 +194,7 @@ class Analysis:
         """
         runs = [*failing, *([] if others is None else shortest_first(others.failing))]
         spent = 0.0 if others is None else others.seconds
-        made, line = self._analysed(runs, self.stage.left_seconds - spent)
+        made, line = self._analysed(runs, self.stage.left_seconds)
         seconds = {"fuzz": spent, **line.seconds}
         return replace(made, line=msgspec.structs.replace(line, origin="verify", seconds=seconds))
 
@@ -188,7 +205,7 @@ class Analysis:
         begin = time.perf_counter()
         runs = [] if result is None else shortest_first(result.failing)
         spent = 0.0 if result is None else result.seconds
-        analysis, _ = self._faults(runs, self.stage.left_seconds - spent)
+        analysis, _ = self._faults(runs, self.stage.left_seconds)
         new = [replace(fault, loss=POSSIBLE_LOSS) for fault in self._new(analysis.faults)]
         line = FaultsLine(
             iteration=self.iteration,
@@ -280,9 +297,12 @@ class Analysis:
         """Return what makes findings of the smallest faults."""
         options = self.stage.options
         smallest = faults[: options.findings]
-        seed, seconds = options.seed, options.check_seconds
         return lambda keep: checked_findings(
-            self.policy, smallest, keep, seed=seed, seconds=seconds
+            self.policy,
+            smallest,
+            keep,
+            seed=options.seed,
+            seconds=self.stage.check_seconds(CHECK_SHARE),
         )
 
 
@@ -372,7 +392,7 @@ def _certified(result: VerifyResult, stage: Stage) -> tuple[str | None, bool, st
     if certificate is None or certificate.path is None:
         missing = getattr(certificate, "missing", None)
         return None, False, missing or "it could not be made"
-    seconds = stage.options.check_seconds
+    seconds = stage.check_seconds()
     if is_accepted(certificate, seconds=seconds):
         return CERTIFICATE, True, None
     return CERTIFICATE, False, f"that takes more than {seconds:g} seconds"

@@ -26,12 +26,12 @@ class State:
     starts: Starts | None = None
     faults: tuple[Fault, ...] = ()
     suspects: tuple[Fault, ...] = ()
-    failed: str | None = None
+    failed: Failed | None = None
 
     def after(self, made: Made | Failed) -> State:
         """Return what is known after a further stage."""
         if isinstance(made, Failed):
-            return replace(self, failed=made.reason)
+            return replace(self, failed=made)
         repaired = () if made.policy is None else (made.policy,)
         return replace(
             self,
@@ -86,6 +86,15 @@ class State:
         return min(counts, key=lambda number: (counts[number], -number), default=ORIGINAL)
 
     @property
+    def untried(self) -> int | None:
+        """The policy of the last repair, if it was not fuzzed from all starts, and none that was is
+        better than the original.
+        """
+        last = len(self.policies) - 1
+        is_untried = last != ORIGINAL and last not in self.unsafe_runs
+        return last if is_untried and self.best == ORIGINAL else None
+
+    @property
     def careful_rounds(self) -> frozenset[int]:
         """The rounds with precautions."""
         looks = [line for line in self.lines if isinstance(line, FaultsLine)]
@@ -96,7 +105,7 @@ class State:
         """Whether precautions could not be repaired; then there are no more of them."""
         if any(line.without_precautions for line in self.repairs.values()):
             return True
-        behind = (*self.lines[1:], *(() if self.failed is None else (Failed(self.failed),)))
+        behind = (*self.lines[1:], *(() if self.failed is None else (self.failed,)))
         return any(
             isinstance(line, FaultsLine)
             and line.is_precaution

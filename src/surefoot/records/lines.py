@@ -5,6 +5,7 @@
   verification found, or of where boxes get stuck (``from`` is ``fuzz``, ``verify`` or ``boxes``)
 * ``repair``: where the repaired policy is, and what was changed. ``verify``: a verdict
 * ``end``: no more rounds, why, and which policy is the best. ``result``: the last line
+* ``extend``: the campaign got more time; an end before it counts no more
 
 Each has its number ``n``, ``seconds`` by stage, the ``files`` that it is about with their SHA-256,
 and ``total_seconds`` of the campaign so far.
@@ -194,6 +195,8 @@ class EndLine(LineBase, tag="end", frozen=True, kw_only=True):
     end: Literal["safe", "stopped", "open"]
     reason: str
     best: int
+    lacks_time: bool = False
+    """whether there may have been more with more time"""
 
 
 class ResultLine(LineBase, tag="result", frozen=True, kw_only=True):
@@ -205,8 +208,22 @@ class ResultLine(LineBase, tag="result", frozen=True, kw_only=True):
     final_sha256: str | None = None
 
 
+class ExtendLine(LineBase, tag="extend", frozen=True, kw_only=True):
+    """The campaign got more time: so many seconds, counted from its beginning."""
+
+    max_seconds: float
+
+
 Line = (
-    BeginLine | BeforeLine | FaultsLine | RepairLine | VerifyLine | EndLine | AfterLine | ResultLine
+    BeginLine
+    | BeforeLine
+    | FaultsLine
+    | RepairLine
+    | VerifyLine
+    | EndLine
+    | AfterLine
+    | ResultLine
+    | ExtendLine
 )
 ROUND_LINES = (FaultsLine, RepairLine, VerifyLine)
 
