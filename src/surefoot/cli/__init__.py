@@ -19,6 +19,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 INTERRUPTED = 130
+QUIET = "--quiet"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -28,12 +29,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         given = list(sys.argv[1:] if arguments is None else arguments)
         with Guard(given) as guard:
-            result = _command(given)()
+            result = _run(given)
             sys.stdout.flush()
             guard.code = result if isinstance(result, int) else 0
         return guard.code
     except KeyboardInterrupt:  # before anything could be prepared for it, or while it is told
         return INTERRUPTED
+
+
+def _run(given: list[str]) -> object:
+    """Run the command that is asked for; ``--quiet`` is for all of them."""
+    from surefoot.cli.progress import Signs, signs_of_life
+
+    is_quiet = QUIET in given
+    with signs_of_life(Signs(is_quiet=is_quiet)):
+        return _command([each for each in given if each != QUIET])()
 
 
 def _command(given: list[str]) -> Callable[[], object]:

@@ -26,6 +26,8 @@ For example:
   surefoot faults truck.jani --policy truck.onnx
   surefoot decide truck.jani --state x=3,y=0
 
+With --quiet a command shows no signs of life while it computes.
+
 Exit codes: 0 nothing wrong found, 1 something found, 2 bad input or options,
 3 unsupported, 4 ran out of budget, 5 certificate rejected, 70 internal error,
 130 interrupted.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,21 +21,35 @@ if TYPE_CHECKING:
     from surefoot.records import EvaluateResult, Fault, Iteration
 
 STYLES = {"safe": "bold green", "improved": "bold yellow", "stopped": "bold red"}
-COLUMNS = (
-    ("iteration", 9),
-    ("failing", 8),
-    ("new", 6),
-    ("faults", 7),
-    ("trees", 6),
-    ("changed", 8),
-    ("distance", 9),
-    ("kept", 12),
-    ("fuzz", 7),
-    ("faults", 7),
-    ("repair", 7),
-    ("verify", 7),
-    ("", 0),
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the table of rounds. Those of the lowest ``rank`` go first where the terminal is
+    too narrow; those without one always stay.
+    """
+
+    name: str
+    width: int
+    rank: int | None = None
+    is_seconds: bool = False
+
+
+COLUMNS: tuple[Column, ...] = (
+    Column("iteration", 9),
+    Column("failing", 8),
+    Column("new", 6),
+    Column("faults", 7),
+    Column("trees", 6, rank=4),
+    Column("changed", 8, rank=3),
+    Column("distance", 9, rank=0),
+    Column("kept", 12, rank=1),
+    Column("fuzz", 7, rank=2, is_seconds=True),
+    Column("faults", 7, rank=2, is_seconds=True),
+    Column("repair", 7, rank=2, is_seconds=True),
+    Column("verify", 7, rank=2, is_seconds=True),
 )
+VERDICT_WIDTH = len("  verified: unknown")
 Labels = dict[str, tuple[str, ...]]
 
 
@@ -79,9 +94,10 @@ class DebugDisplay(Watch):
 
     def iterated(self, iteration: Iteration) -> None:
         """Print the row of a round."""
-        head = [] if self._has_head else list(head_lines())
+        width = None if self._out is None else places_of(self._out)
+        head = [] if self._has_head else list(head_lines(width))
         self._has_head = True
-        self._print([*head, row_text(iteration.to_dict())])
+        self._print([*head, *row_lines(iteration.to_dict(), width)])
 
     def _print(self, lines: Iterator[object] | Sequence[object]) -> None:
         if self._out is not None:
@@ -91,39 +107,70 @@ class DebugDisplay(Watch):
                 self._out.file.flush()
 
 
+def places_of(out: Console) -> int | None:
+    """Return how many columns a terminal has; None for what is none, where lines may be long."""
+    return out.width if out.is_terminal else None
+
+
 # -- rounds ------------------------------------------------------------------------------------
 
 
-def head_lines() -> Iterator[str]:
-    """Yield the head of the table of rounds."""
-    places = sum(width + 1 for _, width in COLUMNS[:8])
-    yield f"{'':{places}}seconds"
-    yield " ".join(f"{name:>{width}}" for name, width in COLUMNS).rstrip()
+def shown_columns(width: int | None) -> tuple[Column, ...]:
+    """Return the columns that fit into so many places beside the verdict; all if it is None."""
+    columns = COLUMNS
+    for rank in sorted({column.rank for column in COLUMNS if column.rank is not None}):
+        if width is None or _width_of(columns) + VERDICT_WIDTH <= width:
+            break
+        columns = tuple(column for column in columns if column.rank != rank)
+    return columns
 
 
-def row_text(iteration: Mapping[str, Any]) -> str:
-    """Return the row of a round."""
-    seconds = [f"{iteration['seconds'].get(name, 0.0):,.1f}" for name in _STAGES]
-    is_repaired = iteration["policy"] is not None
-    kept = f"{iteration['keep_states'] - iteration['keep_lost']:,}/{iteration['keep_states']:,}"
-    repair = [
-        f"{iteration['trees_added']:,}",
-        f"{iteration['changed_parameters']:,}",
-        f"{iteration['distance']:.4g}",
-        kept,
-    ]
-    cells = [
-        str(iteration["iteration"]),
-        f"{iteration['unsafe_runs']:,}",
-        f"{iteration['new_faults']:,}",
-        f"{iteration['faults']:,}",
-        *(repair if is_repaired else ["-"] * 4),
-        *seconds,
-    ]
-    row = " ".join(f"{cell:>{width}}" for cell, (_, width) in zip(cells, COLUMNS, strict=False))
-    verdict = f"  verified: {printable(iteration['verdict'])}" if iteration["verdict"] else ""
-    guessed = counted(iteration["suspects"], "suspect")
-    return row + verdict + (f"  {guessed}" if iteration["suspects"] else "")
+def _width_of(columns: Sequence[Column]) -> int:
+    return sum(column.width + 1 for column in columns) - 1
+
+
+def head_lines(width: int | None = None) -> Iterator[str]:
+    """Yield the head of the table of rounds, for a terminal of so many columns."""
+    columns = shown_columns(width)
+    before = [column for column in columns if not column.is_seconds]
+    if len(before) < len(columns):
+        yield f"{'':{_width_of(before) + 1}}seconds"
+    yield " ".join(f"{column.name:>{column.width}}" for column in columns)
+
+
+def row_lines(iteration: Mapping[str, Any], width: int | None = None) -> Iterator[str]:
+    """Yield the row of a round, for a terminal of so many columns; what is not in a column goes to
+    a line of its own where there is no place beside it.
+    """
+    shown = shown_columns(width)
+    cells = zip(_cells(iteration), COLUMNS, strict=True)
+    row = " ".join(f"{cell:>{column.width}}" for cell, column in cells if column in shown)
+    if iteration["verdict"]:
+        row += f"  verified: {printable(iteration['verdict'])}"
+    more = f"  {counted(iteration['suspects'], 'suspect')}" if iteration["suspects"] else ""
+    if width is not None and len(row + more) > width:
+        yield row
+        yield f"{'':{COLUMNS[0].width}}{more}"
+    else:
+        yield row + more
+
+
+def _cells(iteration: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what stands in the columns."""
+    yield str(iteration["iteration"])
+    yield f"{iteration['unsafe_runs']:,}"
+    yield f"{iteration['new_faults']:,}"
+    yield f"{iteration['faults']:,}"
+    if iteration["policy"] is None:
+        yield from ["-"] * 4
+    else:
+        kept = iteration["keep_states"] - iteration["keep_lost"]
+        yield f"{iteration['trees_added']:,}"
+        yield f"{iteration['changed_parameters']:,}"
+        yield f"{iteration['distance']:.4g}"
+        yield f"{kept:,}/{iteration['keep_states']:,}"
+    for name in _STAGES:
+        yield f"{iteration['seconds'].get(name, 0.0):,.1f}"
 
 
 _STAGES = ("fuzz", "faults", "repair", "verify")

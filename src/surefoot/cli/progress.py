@@ -1,22 +1,61 @@
-"""Signs of life on standard error: a moving line on a terminal, plain lines elsewhere."""
+"""Signs of life on standard error: a moving line on a terminal, plain lines elsewhere.
+
+The moving line is never longer than the terminal is wide, and it is gone while anything else is
+printed: so it overwrites nothing.
+"""
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
-    from rich.status import Status
-
     from surefoot.verify.method import Numbers
 
 FIRST_SECONDS = 2.0
-PLAIN_SECONDS = 5.0
+PLAIN_SECONDS = 60.0
+FRAME_SECONDS = 0.2
+WIDTH = 80  # of a terminal that does not tell
+FRAMES, PLAIN_FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏", "|/-\\"
+ERASE = "\r\x1b[2K"
+
+
+class Signs:
+    """What all signs of life of a command have in common: none if it is quiet, and when the next
+    plain line is due.
+    """
+
+    def __init__(self, *, is_quiet: bool = False) -> None:
+        self.is_quiet = is_quiet
+        self._next_line = 0.0
+
+    def is_due(self) -> bool:
+        """Return whether a plain line is due now; then the next one is in a minute."""
+        now = time.monotonic()
+        if now < self._next_line:
+            return False
+        self._next_line = now + PLAIN_SECONDS
+        return True
+
+
+_signs = Signs()
+
+
+@contextmanager
+def signs_of_life(signs: Signs) -> Iterator[None]:
+    """Let all progress within a ``with`` block show itself like this."""
+    global _signs
+    before, _signs = _signs, signs
+    try:
+        yield
+    finally:
+        _signs = before
 
 
 class Progress:
@@ -31,7 +70,8 @@ class Progress:
         self._begin = time.monotonic()
         self._done = threading.Event()
         self._lock = threading.Lock()
-        self._status: Status | None = None
+        self._signs = _signs
+        self._live: LiveLine | None = None
         self._method = ""
         self._thread = threading.Thread(target=self._watch, daemon=True)
 
@@ -65,13 +105,8 @@ class Progress:
     def aside(self) -> Iterator[None]:
         """Let a ``with`` block print to the terminal: the moving line is gone meanwhile."""
         with self._lock:
-            if self._status is not None:
-                self._status.stop()
-            try:
-                yield
-            finally:
-                if self._status is not None:
-                    self._status.start()
+            self._erase()
+            yield
 
     def __enter__(self) -> Progress:
         self._thread.start()
@@ -90,27 +125,70 @@ class Progress:
         return f"{self._now}, {time.monotonic() - self._begin:.0f} s"
 
     def _watch(self) -> None:
-        if self._done.wait(FIRST_SECONDS):
+        if self._signs.is_quiet or self._done.wait(FIRST_SECONDS):
             return
         try:
-            self._show_live() if sys.stderr.isatty() else self._show_lines()
+            self._show_live() if _moves(sys.stderr) else self._show_lines()
         except (OSError, ValueError):
             return  # nobody reads standard error any more
 
     def _show_lines(self) -> None:
         while True:
-            print(self._text(), file=sys.stderr, flush=True)
-            if self._done.wait(PLAIN_SECONDS):
+            if self._signs.is_due():
+                print(self._text(), file=sys.stderr, flush=True)
+            if self._done.wait(FIRST_SECONDS):
                 return
 
     def _show_live(self) -> None:
-        from rich.console import Console
-        from rich.text import Text
+        live = LiveLine(sys.stderr)
+        while not self._done.wait(FRAME_SECONDS):
+            with self._lock:
+                self._live = live
+                live.show(self._text())
+        with self._lock:
+            self._erase()
 
-        console = Console(stderr=True)
-        with console.status(Text(self._text())) as status:
-            self._status = status
-            while not self._done.wait(0.2):
-                with self._lock:
-                    status.update(Text(self._text(), no_wrap=True, overflow="ellipsis"))
-            self._status = None
+    def _erase(self) -> None:
+        if self._live is not None:
+            self._live.erase()
+
+
+class LiveLine:
+    """One line of a terminal that is written again and again, cut where the terminal ends."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._frames = FRAMES if "utf" in (stream.encoding or "").lower() else PLAIN_FRAMES
+        self._shown = 0
+
+    def show(self, text: str) -> None:
+        """Write the line anew."""
+        from rich.cells import cell_len, set_cell_size
+
+        frame = self._frames[self._shown % len(self._frames)]
+        self._shown += 1
+        line, most = f"{frame} {text}", terminal_width(self._stream) - 1
+        if cell_len(line) > most:
+            line = set_cell_size(line, most - 3) + "..."
+        self._write(ERASE + line)
+
+    def erase(self) -> None:
+        """Leave an empty line, with the cursor where it begins."""
+        self._write(ERASE)
+
+    def _write(self, text: str) -> None:
+        self._stream.write(text)
+        self._stream.flush()
+
+
+def terminal_width(stream: TextIO) -> int:
+    """Return how many columns the terminal behind a stream has."""
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or WIDTH
+    except (OSError, ValueError):
+        return WIDTH
+
+
+def _moves(stream: TextIO) -> bool:
+    """Return whether a stream is a terminal on which a line can be written over."""
+    return stream.isatty() and os.environ.get("TERM") != "dumb"

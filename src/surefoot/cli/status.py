@@ -35,6 +35,7 @@ def status(
       surefoot status debugged --json
     """
     from surefoot.campaign import read_campaign
+    from surefoot.cli.debug_text import places_of
     from surefoot.cli.output import console, json_text
 
     checked_options(options)
@@ -43,12 +44,12 @@ def status(
         print(json_text({**campaign.to_dict(), "command": "status"}))
         return 0
     out = console()
-    for line in _lines(campaign, directory):
+    for line in _lines(campaign, directory, places_of(out)):
         out.print(line)
     return 0
 
 
-def _lines(campaign: Campaign, directory: Path) -> Iterator[object]:
+def _lines(campaign: Campaign, directory: Path, width: int | None) -> Iterator[object]:
     from rich.text import Text
 
     from surefoot.cli.debug_text import (
@@ -56,7 +57,7 @@ def _lines(campaign: Campaign, directory: Path) -> Iterator[object]:
         end_lines,
         head_lines,
         more_time_lines,
-        row_text,
+        row_lines,
     )
 
     content = campaign.to_dict()
@@ -65,10 +66,11 @@ def _lines(campaign: Campaign, directory: Path) -> Iterator[object]:
     yield f"{content['state']}, {content['seconds']:,.1f} s used; {_limit_text(campaign)}"
     rounds = content["iterations"]
     if rounds:
-        yield from head_lines()
+        yield from head_lines(width)
     if len(rounds) > SHOWN_ITERATIONS:
         yield f"... {len(rounds) - SHOWN_ITERATIONS:,} more before these"
-    yield from map(row_text, rounds[-SHOWN_ITERATIONS:])
+    for each in rounds[-SHOWN_ITERATIONS:]:
+        yield from row_lines(each, width)
     is_finished = content["state"] == "finished"
     count = counted(len(content["faults"]), "fault") + ("" if is_finished else " so far")
     yield f"{count}: surefoot show {_place(directory)}"
