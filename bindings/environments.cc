@@ -1,6 +1,7 @@
 #include "search/environments.h"
 
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
 
 #include "bindings.h"
 #include "inputs.h"

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "base/ids.h"
@@ -11,13 +12,15 @@
 
 namespace surefoot {
 
-// (variable, constant, mean, scale); variable -1: the constant
-using InputTuple = std::tuple<std::int64_t, double, double, double>;
+// (variable, constant, mean, scale, one_hot); variable -1: the constant; one_hot: pairs of a
+// variable and the value that it must have
+using InputTuple = std::tuple<std::int64_t, double, double, double,
+                              std::vector<std::pair<std::uint32_t, std::int64_t>>>;
 
 inline std::vector<InputSpec> input_specs(const std::vector<InputTuple>& inputs) {
     std::vector<InputSpec> specs;
-    for (const auto& [variable, constant, mean, scale] : inputs)
-        specs.push_back({variable, constant, mean, scale});
+    for (const auto& [variable, constant, mean, scale, one_hot] : inputs)
+        specs.push_back({variable, constant, mean, scale, one_hot});
     return specs;
 }
 

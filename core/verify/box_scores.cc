@@ -66,6 +66,9 @@ private:
 
 std::unique_ptr<BoxScores> make_box_scores(const Layout& layout, const ScoredPolicy& policy) {
     const Scorer& scorer = policy.scorer();
+    for (const InputSpec& spec : policy.input_specs()) {
+        if (!spec.one_hot.empty()) return nullptr;  // not monotone in a variable
+    }
     const BoxInputs inputs(layout, policy.input_specs());
     if (const auto* trees = dynamic_cast<const Trees*>(&scorer))
         return std::make_unique<TreeScores>(inputs, *trees);

@@ -220,7 +220,7 @@ class CallablePolicy(Policy):
 class ScoredPolicy(Policy):
     """Takes the best-scored action."""
 
-    def __init__(self, task: CompiledTask, scorer: Scorer, *, inputs: Sequence[tuple[int, float, float, float]], outputs: Sequence[int], unfiltered: bool) -> None: ...
+    def __init__(self, task: CompiledTask, scorer: Scorer, *, inputs: Sequence[tuple[int, float, float, float, Sequence[tuple[int, int]]]], outputs: Sequence[int], unfiltered: bool) -> None: ...
 
     def scores(self, task: Task, state: bytes) -> list[float]:
         """Return the scores of all outputs."""
@@ -378,7 +378,7 @@ class Environments:
     Many runs of a task at once. The arrays are refilled by each step: `observations`, `masks`, `distances` by the guidance, and `states` of where the runs are now, `next_...` of where the step led.
     """
 
-    def __init__(self, task: CompiledTask, starts: bytes, *, count: int, max_steps: int, inputs: Sequence[tuple[int, float, float, float]], outputs: Sequence[int], guidance: Guidance | None = None) -> None: ...
+    def __init__(self, task: CompiledTask, starts: bytes, *, count: int, max_steps: int, inputs: Sequence[tuple[int, float, float, float, Sequence[tuple[int, int]]]], outputs: Sequence[int], guidance: Guidance | None = None) -> None: ...
 
     def reset(self, seed: int) -> None:
         """Begin all runs anew."""

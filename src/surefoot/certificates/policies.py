@@ -69,6 +69,8 @@ def scores_of(policy: Policy) -> dict[str, object] | None:
         return {"rule": "first" if isinstance(policy.core, _core.FirstPolicy) else "any"}
     if model is None or interface is None or model.kind == "graph":
         return None
+    if any(each.one_hot for each in interface.inputs):
+        return None
     inputs = [
         {name: getattr(entry, name) for name in ("variable", "constant", "mean", "scale")}
         for entry in interface.inputs

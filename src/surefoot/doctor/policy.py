@@ -155,9 +155,9 @@ def _mapping_findings(policy: Policy) -> Iterator[Remark]:
     assert model is not None and interface is not None
     used = used_inputs(model)
     unused = [
-        f"{at} <- {entry.variable}"
+        f"{at} <- {', '.join(entry.variables)}"
         for at, entry in enumerate(interface.inputs)
-        if entry.variable is not None and at not in used
+        if entry.variables and at not in used
     ]
     if unused:
         what = f"{counted(len(unused), 'input')} ({named(unused)})"
@@ -174,7 +174,7 @@ def _mapping_findings(policy: Policy) -> Iterator[Remark]:
                 f"the policy has no output for {what}: {taken} taken only where nothing else is "
                 "applicable",
             )
-    fed = {entry.variable for entry in interface.inputs}
+    fed = {name for entry in interface.inputs for name in entry.variables}
     if unfed := [name for name in task.names if name not in fed]:
         yield Remark("variable-not-fed", f"no input is fed with {variables_text(unfed)}")
 

@@ -16,15 +16,21 @@ SHOWN_DECISIONS = 5
 
 @dataclass(frozen=True)
 class InputFacts:
-    """What feeds an input: a variable or a constant, less ``mean``, divided by ``scale``."""
+    """What feeds an input: a variable or a constant, or 1 where variables have the values of
+    ``one_hot`` and else 0, less ``mean``, divided by ``scale``.
+    """
 
     variable: str | None
     constant: float | None
     mean: float
     scale: float
+    one_hot: dict[str, int] | None = None
 
     def __str__(self) -> str:
-        text = f"{self.constant:g}" if self.variable is None else printable(self.variable)
+        if self.one_hot:
+            text = ", ".join(f"{printable(name)} = {n}" for name, n in self.one_hot.items())
+        else:
+            text = f"{self.constant:g}" if self.variable is None else printable(self.variable)
         if (self.mean, self.scale) == (0.0, 1.0):
             return text
         return f"{text}, scaled: (x - {self.mean:g}) / {self.scale:g}"
@@ -186,6 +192,8 @@ def _differ(count: int) -> str:
 def input_facts(interface: Any) -> tuple[InputFacts, ...]:
     """Return what feeds the inputs of an interface that is bound to a task."""
     return tuple(
-        InputFacts(entry.variable, entry.constant, entry.mean, entry.scale)
+        InputFacts(
+            entry.variable, entry.constant, entry.mean, entry.scale, dict(entry.one_hot) or None
+        )
         for entry in interface.inputs
     )

@@ -56,7 +56,7 @@ def with_inputs(model: Model, count: int) -> Model:
     return replace(model, num_inputs=count) if isinstance(model, Trees | Rules) else model
 
 
-CoreInput = tuple[int, float, float, float]
+CoreInput = tuple[int, float, float, float, list[tuple[int, int]]]
 
 
 def core_interface(task: CompiledTask, interface: Interface) -> tuple[list[CoreInput], list[int]]:
@@ -68,6 +68,7 @@ def core_interface(task: CompiledTask, interface: Interface) -> tuple[list[CoreI
             entry.constant or 0.0,
             entry.mean,
             entry.scale,
+            [(positions[name], value) for name, value in entry.one_hot],
         )
         for entry in interface.inputs
     ]

@@ -158,7 +158,7 @@ def _is_for(card: Card, interface: Interface, task: Task) -> bool:
     That one is made only if the policy is not fed with all variables, or does not score all
     actions. The actions of a task that Python code defines are known only as they are met.
     """
-    inputs = {entry.variable for entry in interface.inputs if entry.variable is not None}
+    inputs = {name for entry in interface.inputs for name in entry.variables}
     outputs = set(interface.outputs)
     is_closed = Feature.ACTIONS in task.features
     actions = set(task.actions) - task.silent if is_closed else outputs

@@ -188,13 +188,25 @@ def fed(interface: Interface, task: Task, packed: bytes) -> Reals:
     count = len(packed) // (8 * task.core.words)
     rows = np.empty((count, len(interface.inputs)))
     for position, entry in enumerate(interface.inputs):
-        if entry.variable is None:
+        if entry.one_hot:
+            rows[:, position] = _hot(columns, entry.one_hot, count)
+        elif entry.variable is None:
             rows[:, position] = entry.constant
         else:
             rows[:, position] = _reals(columns[entry.variable], entry.variable)
         rows[:, position] -= entry.mean
         rows[:, position] /= entry.scale
     return rows
+
+
+def _hot(columns: dict[str, list[object]], one_hot: Sequence[tuple[str, int]], count: int) -> Reals:
+    """Return 1 for each state in which the variables have these values, and 0 for the others."""
+    import numpy as np
+
+    is_hot = np.ones(count, dtype=bool)
+    for name, value in one_hot:
+        is_hot &= _reals(columns[name], name) == value
+    return is_hot.astype(np.float64)
 
 
 def _columns(task: Task, packed: bytes) -> list[tuple[str, list[object]]]:
@@ -207,7 +219,7 @@ def _stacked(columns: list[Any], length: int) -> Reals:
     return np.stack(columns, axis=1) if columns else np.empty((length, 0))
 
 
-def _reals(column: list[Any], name: str) -> object:
+def _reals(column: list[Any], name: str) -> Reals:
     import numpy as np
 
     array = np.array(column)

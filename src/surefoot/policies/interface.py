@@ -2,7 +2,8 @@
 
 An :class:`Interface` stands in a file of its own (``NAME.interface.json``), inside a policy file,
 or is made here from the task: all variables in order (behind all constants, if the policy has as
-many inputs), all actions that are not silent, in order. :func:`bound` holds it against a task.
+many inputs; or what its environment shows, if it was made of one), all actions that are not silent,
+in order. :func:`bound` holds it against a task.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from surefoot.errors import InputError, nearest_hint, quoted, shown
 from surefoot.files import read_json
 from surefoot.tasks.compiled_task import CompiledTask, has_description
+from surefoot.tasks.description import INT_LIMIT
 from surefoot.tasks.task import Feature, Task
 from surefoot.text import counted
 
@@ -34,27 +36,37 @@ _KEYS = frozenset({KEY, "file", "inputs", "outputs", "unfiltered", "activation"}
 
 @dataclass(frozen=True)
 class Input:
-    """What feeds one input: ``(x - mean) / scale``, where x is a variable or a constant.
+    """What feeds one input: ``(x - mean) / scale``, where x is a variable or a constant, or
+    ``one_hot``: 1 where the variables named there have these values, and else 0.
 
-    Booleans count as 0 and 1, locations as their position. Without variable and constant it is
-    what would feed this input if there were no interface.
+    Booleans count as 0 and 1, locations as their position. Without any of them it is what would
+    feed this input if there were no interface.
     """
 
     variable: str | None = None
     constant: float | None = None
     mean: float = 0.0
     scale: float = 1.0
+    one_hot: tuple[tuple[str, int], ...] = ()
 
     @property
     def is_open(self) -> bool:
         """Whether it does not say what feeds it."""
-        return self.variable is None and self.constant is None
+        return self.variable is None and self.constant is None and not self.one_hot
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The variables that it depends on."""
+        if self.variable is not None:
+            return (self.variable,)
+        return tuple(name for name, _ in self.one_hot)
 
     def to_json(self) -> str | dict[str, object]:
         """Return the input as it stands in an interface file."""
         if self.variable is not None and (self.mean, self.scale) == (0.0, 1.0):
             return self.variable
         content: dict[str, object] = {"variable": self.variable, "constant": self.constant}
+        content["one_hot"] = dict(self.one_hot) or None
         content = {name: value for name, value in content.items() if value is not None}
         if (self.mean, self.scale) != (0.0, 1.0):
             content |= {"mean": self.mean, "scale": self.scale}
@@ -156,12 +168,14 @@ def _input(given: object, place: str) -> Input:
     if not isinstance(given, Mapping):
         raise _bad(f"{shown(given)} is not an input", place)
     for key in given:
-        if key not in ("variable", "constant", "mean", "scale"):
+        if key not in ("variable", "constant", "one_hot", "mean", "scale"):
             raise _bad(f"an input has no {quoted(str(key))}", f"{place}/{key}")
     if "variable" in given and not isinstance(given["variable"], str):
         raise _bad("variable is the name of a variable", f"{place}/variable")
     if "variable" in given and "constant" in given:
         raise _bad("an input is a variable or a constant, not both", place)
+    if "one_hot" in given and ("variable" in given or "constant" in given):
+        raise _bad("an input that is one_hot is neither a variable nor a constant", place)
     numbers = {
         key: _number(given[key], f"{place}/{key}")
         for key in ("constant", "mean", "scale")
@@ -169,7 +183,18 @@ def _input(given: object, place: str) -> Input:
     }
     if numbers.get("scale") == 0.0:
         raise _bad("scale must not be 0", f"{place}/scale")
-    return Input(given.get("variable"), **numbers)
+    one_hot = _one_hot(given["one_hot"], f"{place}/one_hot") if "one_hot" in given else ()
+    return Input(given.get("variable"), one_hot=one_hot, **numbers)
+
+
+def _one_hot(given: object, place: str) -> tuple[tuple[str, int], ...]:
+    if not isinstance(given, Mapping) or not given:
+        raise _bad('one_hot gives values of variables, as in {"one_hot": {"x": 3}}', place)
+    for name, value in given.items():
+        is_whole = isinstance(value, int) and abs(value) <= INT_LIMIT
+        if not isinstance(name, str) or not is_whole:
+            raise _bad(f"{shown(value)} is not a whole number", f"{place}/{name}")
+    return tuple((name, int(value)) for name, value in given.items())
 
 
 def _number(given: object, place: str) -> float:
@@ -262,16 +287,24 @@ def _bound_inputs(given: Interface, model: Model, task: Task, hint: str) -> tupl
         default = _default_inputs(count, task, hint)
         inputs = tuple(map(_filled, inputs, default))
     known = set(task.names)
+    reals = {variable.name for variable in task.variables if variable.type == "real"}
     for position, entry in enumerate(inputs):
-        if entry.variable is not None and entry.variable not in known:
-            raise _unknown_variable(entry.variable, task, f"{given.origin.inputs}/{position}")
+        place = f"{given.origin.inputs}/{position}"
+        for name in entry.variables:
+            if name not in known:
+                raise _unknown_variable(name, task, place)
+        for name, _ in entry.one_hot:
+            if name in reals:
+                raise _bad(f"{quoted(name)} is a real number, which has no one_hot", place)
     return inputs
 
 
 def _filled(given: Input, default: Input) -> Input:
     if not given.is_open:
         return given
-    return replace(given, variable=default.variable, constant=default.constant)
+    return replace(
+        given, variable=default.variable, constant=default.constant, one_hot=default.one_hot
+    )
 
 
 def _default_inputs(count: int, task: Task, hint: str) -> list[Input]:
@@ -281,9 +314,13 @@ def _default_inputs(count: int, task: Task, hint: str) -> list[Input]:
         return variables
     if count == len(constants) + len(variables):
         return [*constants, *variables]
+    if count == len(task.observed):
+        return [Input(entry.variable, one_hot=entry.one_hot) for entry in task.observed]
     has = counted(len(variables), "variable")
     if constants:
         has += f" and {counted(len(constants), 'constant')}"
+    if task.observed:
+        has += f"; observations of its environment are {counted(len(task.observed), 'number')}"
     raise InputError(
         "policy-wrong-inputs",
         f"the policy has {counted(count, 'input')}, but the task has {has}",

@@ -56,6 +56,7 @@ class CompiledTask(Task):
         self.variables = _ordered(description)
         self._actions = (*description.actions, *description.silent)
         self.silent = frozenset(description.silent)
+        self.observed = description.observed
         self._names = tuple(v.name for v in self.variables)
         self._index = {name: i for i, name in enumerate(self._names)}
         self._action_index = {name: i for i, name in enumerate(self._actions)}

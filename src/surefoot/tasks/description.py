@@ -38,6 +38,7 @@ from surefoot.tasks.expressions import (
 
 if TYPE_CHECKING:
     from surefoot.tasks.compiled_task import CompiledTask
+    from surefoot.tasks.observed import Observed
 
 REAL_LIMIT = 1.7976931348623157e308
 INT_LIMIT = 2**62
@@ -113,7 +114,9 @@ class Notice:
 
 @dataclass(repr=False)
 class Description:
-    """See the module's docstring. ``file`` is where messages say the task came from."""
+    """See the module's docstring. ``file`` is where messages say the task came from, ``observed``
+    what policies are fed that were made for another form of the task; empty for the variables.
+    """
 
     name: str = "task"
     file: str | None = None
@@ -128,6 +131,7 @@ class Description:
     goal_condition: Expr | None = None
     fail_condition: Expr | None = None
     warnings: list[Notice] = field(default_factory=list)
+    observed: tuple[Observed, ...] = ()
 
     # -- variables ---------------------------------------------------------------------------
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from surefoot.domains.pictures import Picture
     from surefoot.tasks.description import Variable
     from surefoot.tasks.expressions import Expr
+    from surefoot.tasks.observed import Observed
 
 MAX_STATE_TEXT = 2_000  # characters of a state in a message
 
@@ -39,6 +40,8 @@ class Feature(StrEnum):
     """all actions are known from the beginning, not only those that were met"""
     THREADS = "threads"
     """several threads may take steps at once"""
+    EVERY_OUTCOME = "every-outcome"
+    """the outcomes are all that there are, not only those that were seen in samples"""
 
 
 _LACKING = {
@@ -46,7 +49,10 @@ _LACKING = {
     Feature.IDENTITY: "Python code defines the task, so it has no SHA-256",
     Feature.ACTIONS: "Python code defines the task, so its actions are known only once met",
     Feature.THREADS: "Python code defines the task, so only one thread can take its steps",
+    Feature.EVERY_OUTCOME: "outcomes are sampled, and nothing is known about those not seen",
 }
+SAMPLED = "as far as outcomes were sampled"
+"""restricts what is said about a task without ``Feature.EVERY_OUTCOME``"""
 
 
 @dataclass(frozen=True)
@@ -78,6 +84,15 @@ class Task(ABC):
     """actions that no policy chooses"""
     variables: tuple[Variable, ...] = ()
     """the variables with their bounds, where the task has a description"""
+    observed: tuple[Observed, ...] = ()
+    """what policies are fed that see a state in another form; empty for the variables"""
+    observation: Callable[[Any], object] | None = None
+    """returns what the environment that the task was made of shows of a state, if it was one"""
+
+    @property
+    def is_sampled(self) -> bool:
+        """Whether outcomes are only those that were seen in samples: then nothing is proved."""
+        return Feature.EVERY_OUTCOME not in self.features
 
     def lacks(
         self, feature: Feature, engine: str, *, code: str, hint: str | None = None

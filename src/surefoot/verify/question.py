@@ -72,6 +72,13 @@ def cannot_read(
             f"method {method}: Python code defines the task, so its steps cannot be read",
             hint="--method explicit can verify it",
         )
+    interface = None if policy is None else policy.interface
+    if interface is not None and any(entry.one_hot for entry in interface.inputs):
+        return Refusal(
+            "verify-one-hot",
+            f"method {method}: the policy has one-hot inputs, which are no intervals",
+            hint="--method explicit can verify it",
+        )
     if policy is None or policy.model_kind in reads:
         return None
     kind = policy.model_kind

@@ -7,7 +7,15 @@ import numpy as np
 import pytest
 from tests.support.networks import grid, plain_scores, random_network
 
-from surefoot import Description, InputError, Interface, PythonTask, load_policy
+from surefoot import (
+    Description,
+    InputError,
+    Interface,
+    PythonTask,
+    Unsupported,
+    load_policy,
+    verify,
+)
 from surefoot.policies import as_policy
 from surefoot.policies.interface import Input, interface_from, read_interface
 from surefoot.policies.models import Layer, Network, Rules, Trees
@@ -408,3 +416,74 @@ def test_python_defined_tasks_that_are_not_for_it():
     assert error_of(policy.decide, (0, "red", 0)).code == "not-a-number"
     none = as_policy(NETWORK, task, interface=feeding(outputs=["b0", "b1", "b2", "b3"]))
     assert error_of(none.decide, (0, 0, 0)).code == "policy-no-decision"
+
+
+# -- one-hot inputs ------------------------------------------------------------------------------
+
+
+def pair():
+    d = Description("pair")
+    x = d.int("x", -1, 2, initial=-1)
+    b = d.bool("b", initial=False)
+    r = d.real("r", 0.0, 1.0, initial=0.0)
+    d.edge("go", guard=x < 2, outcomes=[{x: x + 1}, {b: ~b}])
+    d.edge("stay", outcomes=[{}])
+    d.goal(x == 2)
+    d.fail(r > 1)
+    return d.compile()
+
+
+ONE_HOT = {
+    "surefoot_interface": 1,
+    "inputs": [{"one_hot": {"x": 1}}, {"one_hot": {"x": -1, "b": 1}, "mean": 2.0, "scale": -4.0}],
+}
+
+
+def test_one_hot_input_is_1_where_variables_have_the_values_and_else_0():
+    task = pair()
+    weights = np.array([[1.0, 0.0], [0.0, 1.0]])
+    network = Network((Layer(weights, np.zeros(2), "linear"),), "float64")
+    policy = load_policy(network, task, interface=ONE_HOT)
+    for x in (-1, 0, 1):
+        for b in (False, True):
+            state = task.state(x=x, b=b, r=0.5)
+            fed = [float(x == 1), (float(x == -1 and b) - 2) / -4]
+            assert list(policy.scores(state).values()) == fed
+            assert policy.decide(state) == ("go" if fed[0] >= fed[1] else "stay")
+    assert policy.interface.to_dict()["inputs"] == ONE_HOT["inputs"]
+    assert interface_from(policy.interface.to_dict()).interface == policy.interface
+
+
+@pytest.mark.parametrize(
+    "entry, place",
+    [
+        ({"one_hot": {}}, "/inputs/0/one_hot"),
+        ({"one_hot": ["x"]}, "/inputs/0/one_hot"),
+        ({"one_hot": {"x": 0.5}}, "/inputs/0/one_hot/x"),
+        ({"one_hot": {"x": 1}, "variable": "x"}, "/inputs/0"),
+    ],
+)
+def test_bad_one_hot_inputs_are_refused(entry, place):
+    with pytest.raises(InputError) as caught:
+        interface_from({"surefoot_interface": 1, "inputs": [entry]})
+    assert (caught.value.code, caught.value.place) == ("bad-interface", place)
+
+
+@pytest.mark.parametrize("name, code", [("y", "unknown-variable"), ("r", "bad-interface")])
+def test_one_hot_variables_are_those_of_the_task_and_no_reals(name, code):
+    network = Network((Layer(np.ones((2, 1)), np.zeros(2), "linear"),), "float64")
+    interface = {"surefoot_interface": 1, "inputs": [{"one_hot": {name: 1}}]}
+    with pytest.raises(InputError) as caught:
+        load_policy(network, pair(), interface=interface)
+    assert caught.value.code == code
+
+
+@pytest.mark.parametrize("method", ["box", "predicates", "ic3"])
+def test_methods_of_intervals_refuse_one_hot_inputs_and_explicit_takes_them(method):
+    task = pair()
+    network = Network((Layer(np.eye(2), np.zeros(2), "linear"),), "float64")
+    policy = load_policy(network, task, interface=ONE_HOT)
+    with pytest.raises(Unsupported) as caught:
+        verify(task, policy, method=method)
+    assert caught.value.code == "verify-one-hot"
+    assert verify(task, policy).verdict == "safe"

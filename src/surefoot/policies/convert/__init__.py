@@ -84,7 +84,8 @@ class Converted:
         interface = self.loaded.interface
         inputs, outputs = self.model.num_inputs, self.model.num_outputs
         lines = [f"{self.file}: {self.model}"]
-        fed = () if interface is None else [i.variable for i in interface.inputs if i.variable]
+        inputs_of = () if interface is None else interface.inputs
+        fed = list(dict.fromkeys(name for entry in inputs_of for name in entry.variables))
         lines.append(f"  inputs   {inputs:,}: {_listed(fed) or 'by position in the task'}")
         lines.append(f"  outputs  {outputs:,}: {_named(interface)}")
         lines += [f"  note: {note}" for note in self.loaded.notes]
