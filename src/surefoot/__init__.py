@@ -90,6 +90,7 @@ if TYPE_CHECKING:
         sign,
         truncate,
     )
+    from surefoot.tasks.gym.task import from_gym
     from surefoot.tasks.python_task import Definition, PythonTask
     from surefoot.tasks.state import State
     from surefoot.train import train
@@ -164,6 +165,7 @@ __all__ = [
     "finding_of",
     "fitted_like",
     "floor",
+    "from_gym",
     "fuzz",
     "implies",
     "ite",
@@ -235,6 +237,7 @@ _NAMES_OF = {
         *("Expr", "ceil", "floor", "implies", "ite"),
         *("log", "maximum", "minimum", "sign", "truncate"),
     ),
+    "tasks.gym.task": ("from_gym",),
     "tasks.python_task": ("Definition", "PythonTask"),
     "tasks.state": ("State",),
     "tasks.task": ("Task",),

@@ -138,6 +138,7 @@ class _Evaluation:
             exhaustive=exhaustive,
             unsafe=unsafe,
             all_starts=are_all,
+            sampled=self.task.is_sampled,
             runs=done,
             goal=goal,
             fail=runs.counts.get("fail", 0),

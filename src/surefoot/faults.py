@@ -138,6 +138,7 @@ class FaultFinder:
             undecided=tuple(self._undecided),
             seconds=time.perf_counter() - self._begin,
             stopped=self._stopped,
+            sampled=self.task.is_sampled,
         )
 
     # -- runs ----------------------------------------------------------------------------------

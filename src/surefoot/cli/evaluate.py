@@ -21,6 +21,7 @@ from surefoot.cli.deadline import Deadline
 from surefoot.cli.policy_arguments import PolicyArguments
 from surefoot.errors import InputError, printable
 from surefoot.options import EvaluateOptions
+from surefoot.records.common import AS_FAR_AS_SAMPLED
 from surefoot.text import counted
 
 if TYPE_CHECKING:
@@ -155,6 +156,8 @@ def _print_result(policy: Policy, result: EvaluateResult) -> None:
         out.print(Text(f"value   {worth}"))
     out.print(f"starts  {result.starts:,}, {which}; {_decided_text(result)}")
     out.print(f"{counted(result.states, 'state')} in {result.seconds:,.3f} s")
+    if result.sampled:
+        out.print(f"all of this {AS_FAR_AS_SAMPLED}")
 
 
 def _others(result: EvaluateResult) -> str:

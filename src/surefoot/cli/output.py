@@ -49,6 +49,7 @@ def document(
             "name": task.name,
             "file": None if task.file is None else str(task.file),
             "sha256": getattr(task, "sha256", None),
+            **({"outcomes": "sampled"} if task.is_sampled else {}),
         },
         "policy": None if policy is None else {"name": policy, "sha256": policy_sha256},
         "options": options,

@@ -9,6 +9,7 @@ from surefoot.cli.output import console
 from surefoot.cli.run_text import head_of, lines_of
 from surefoot.cli.state_text import labels_of, text_of
 from surefoot.errors import printable
+from surefoot.records.common import restriction
 from surefoot.text import counted
 from surefoot.verify import METHODS, UNCHECKED
 from surefoot.verify.method import refinements_text
@@ -103,7 +104,7 @@ def _why(result: VerifyResult) -> str:
     if result.verdict == "safe" and result.reason == UNCHECKED:
         return f" ({UNCHECKED}): {printable(result.method)} says so, and nothing else confirms it"
     if result.verdict == "safe":
-        return ": no run of the policy fails"
+        return f"{restriction(result.sampled)}: no run of the policy fails"
     if result.verdict == "unsafe":
         is_sample = result.method == "explicit" and not result.all_starts
         which = " of those examined" if is_sample else ""

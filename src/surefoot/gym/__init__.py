@@ -8,7 +8,7 @@ together in the core. Importing this package registers the built-in families wit
 
     env = gymnasium.make("surefoot/OneWayLine-v0", packages=2, locations=4)
 
-Everything here needs gymnasium (``pip install 'surefoot[train]'``), which is why nothing in
+Everything here needs gymnasium (``pip install 'surefoot[gym]'``), which is why nothing in
 Surefoot imports this package by itself.
 """
 
@@ -19,9 +19,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 if find_spec("gymnasium") is None:
-    raise ImportError(
-        "surefoot.gym needs gymnasium: pip install 'surefoot[train]'", name="gymnasium"
-    )
+    raise ImportError("surefoot.gym needs gymnasium: pip install 'surefoot[gym]'", name="gymnasium")
 
 from surefoot.gym.registration import register
 from surefoot.gym.settings import Settings

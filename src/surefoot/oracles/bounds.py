@@ -48,4 +48,5 @@ class BoundsEngine:
             pairs=0,
             outcomes=0,
             seconds=time.perf_counter() - begin,
+            sampled=self.task.is_sampled,
         )

@@ -99,6 +99,7 @@ class Engine:
             bounds=SAFETY.bounds(verdict, evidence),
             reason=answer.stopped if verdict == "unknown" else None,
             radius=self.radius,
+            sampled=self.task.is_sampled,
             **{name: getattr(answer, name) for name in COSTS},
         )
 

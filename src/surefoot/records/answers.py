@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from surefoot.records.common import UNKNOWN, VERDICTS, Result
+from surefoot.records.common import UNKNOWN, VERDICTS, Result, restriction
 from surefoot.records.values import Bounds
 from surefoot.text import counted
 
@@ -63,7 +63,8 @@ class Answer(Result):
     (``seconds``, ``memory`` or ``states``). With a ``radius`` only policies count that differ from
     the given one at most that often on a run. ``deviations`` is None unless asked for.
     ``expanded``, ``pairs`` and ``outcomes`` count what the oracle examined for this question:
-    states, their actions, and outcomes of these.
+    states, their actions, and outcomes of these. ``sampled`` says that outcomes are only those that
+    were seen, so that nothing is proved about others.
     """
 
     state: State
@@ -76,6 +77,7 @@ class Answer(Result):
     outcomes: int
     seconds: float
     deviations: Deviations | None = None
+    sampled: bool = False
 
     @property
     def verdict(self) -> str:
@@ -90,7 +92,8 @@ class Answer(Result):
     @property
     def text(self) -> str:
         """The verdict in words, with the reason for it: ``safe``, ``unknown (seconds)``."""
-        return f"{self.verdict} ({self.reason})" if self.reason else self.verdict
+        claim = f"{self.verdict}{restriction(self.sampled and self.is_known)}"
+        return f"{claim} ({self.reason})" if self.reason else claim
 
     @property
     def certificate(self) -> Certificate | None:
@@ -115,6 +118,8 @@ class Answer(Result):
         content = {"state": self.state.to_dict(), **self.objective.document(self.bounds)}
         if self.reason is not None:
             content["reason"] = self.reason
+        if self.sampled:
+            content["sampled"] = True
         if self.deviations is not None:
             content["deviations"] = self.deviations.to_dict()["deviations"]
             if self.deviations.reason is not None:
@@ -166,7 +171,8 @@ class DecideResult(Result):
         total = counted(len(self.answers), "state")
         verdicts = ", ".join(f"{counts[v]:,} {v}" for v in self.verdicts if counts[v])
         cost = f"{counts['expanded']:,} expanded in {counts['seconds']:,.3f} s"
-        return f"{total}: {verdicts}; {cost}" if verdicts else total
+        is_sampled = any(answer.sampled for answer in self.answers)
+        return f"{total}: {verdicts}{restriction(is_sampled)}; {cost}" if verdicts else total
 
     def to_dict(self) -> dict[str, object]:
         """Return the answers and the summary as plain data."""

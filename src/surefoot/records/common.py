@@ -11,7 +11,15 @@ VERDICTS: tuple[Verdict, ...] = ("safe", "unsafe", "unknown")
 UNKNOWN = "unknown"
 """the verdict that every objective has"""
 
-__all__ = ["UNKNOWN", "VERDICTS", "Result", "Verdict"]
+AS_FAR_AS_SAMPLED = "as far as outcomes were sampled"
+"""restricts every claim about a task whose outcomes are only those that were seen"""
+
+__all__ = ["AS_FAR_AS_SAMPLED", "UNKNOWN", "VERDICTS", "Result", "Verdict"]
+
+
+def restriction(sampled: bool) -> str:
+    """Return what stands behind a claim, if outcomes were sampled."""
+    return f" {AS_FAR_AS_SAMPLED}" if sampled else ""
 
 
 class Result:

@@ -29,11 +29,14 @@ class Open(Struct, frozen=True, kw_only=True):
 
 
 class TaskName(Open, frozen=True, kw_only=True):
-    """The task of a command; of one that Python code defines there is no SHA-256."""
+    """The task of a command; of one that Python code defines there is no SHA-256. ``outcomes`` is
+    ``sampled`` where nothing is known about outcomes that were not seen.
+    """
 
     name: str
     file: str | None
     sha256: str | None
+    outcomes: Text = UNSET
 
 
 class PolicyName(Open, frozen=True, kw_only=True):
@@ -225,6 +228,7 @@ class EvaluateDocument(Document, frozen=True, kw_only=True):
     states: int
     stopped: str | None
     ends: dict[str, int]
+    sampled: bool
     exact: bool
     objective: Text = UNSET
     mean_value: Span = UNSET
@@ -246,6 +250,7 @@ class AnswerPart(Open, frozen=True, kw_only=True):
     bounds: Span = UNSET
     plan: tuple[str, ...] | UnsetType = UNSET
     reason: Text = UNSET
+    sampled: Flag = UNSET
     oracle: Text = UNSET
     certificate: Text = UNSET
     certificate_missing: Text = UNSET
@@ -327,6 +332,7 @@ class FaultsDocument(Document, frozen=True, kw_only=True):
     summary: FaultsSummary
     runs: tuple[RunPart, ...]
     stopped: str | None
+    sampled: bool
     fuzz: FuzzSummary | UnsetType = UNSET
     saved: Saved = UNSET
 
@@ -432,6 +438,7 @@ class VerifyDocument(Document, frozen=True, kw_only=True):
     bounds: tuple[tuple[str, int], ...]
     rounding: int
     engines: tuple[EnginePart, ...]
+    sampled: bool
     run: RunPart | None
     checked: bool | None
     others: tuple[RunPart, ...] | UnsetType = UNSET

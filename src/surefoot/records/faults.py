@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from surefoot.errors import printable
 from surefoot.records.answers import Deviations
-from surefoot.records.common import Result
+from surefoot.records.common import Result, restriction
 from surefoot.records.runs import Run
 from surefoot.records.values import ONE, ZERO, Interval
 from surefoot.text import counted
@@ -242,6 +242,8 @@ class FaultsResult(Result):
     undecided: tuple[int, ...]
     seconds: float
     stopped: str | None = None
+    sampled: bool = False
+    """whether outcomes are only those that were seen: then nothing is proved about others"""
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -265,7 +267,7 @@ class FaultsResult(Result):
         )
         if self.unavoidable:
             text += f"; {counted(len(self.unavoidable), 'run')} from an unsafe state"
-        return f"{text}; in {self.seconds:,.3f} s"
+        return f"{text}{restriction(self.sampled)}; in {self.seconds:,.3f} s"
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data."""
@@ -276,6 +278,7 @@ class FaultsResult(Result):
             "unavoidable": list(self.unavoidable),
             "undecided": list(self.undecided),
             "summary": self.summary,
+            "sampled": self.sampled,
         }
 
     def __str__(self) -> str:

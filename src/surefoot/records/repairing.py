@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from surefoot.errors import printable
-from surefoot.records.common import Result, Verdict
+from surefoot.records.common import Result, Verdict, restriction
 from surefoot.records.runs import Run
 from surefoot.text import counted
 
@@ -145,6 +145,8 @@ class VerifyResult(Result):
     """evidence for ``safe``; None where it was not asked for"""
     code: str | None = None
     """the reason for programs: ``out-of-seconds``, ``starts-sampled``, ``stuck``, ..."""
+    sampled: bool = False
+    """whether outcomes are only those that were seen: then nothing is proved about others"""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain data, the certificate left out."""
@@ -162,7 +164,8 @@ class VerifyResult(Result):
         if self.verdict == "unsafe" and self.run is not None:
             return f"unsafe: a run fails after {counted(self.run.steps, 'step')}; {seen}"
         why = "" if self.reason is None else f" ({self.reason})"
-        return f"{self.verdict}{why}: {seen}"
+        claim = f"{self.verdict}{restriction(self.sampled and self.verdict == 'safe')}"
+        return f"{claim}{why}: {seen}"
 
     def _seen(self) -> str:
         """Return what was looked at: boxes, or states."""

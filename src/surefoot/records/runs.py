@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from surefoot.errors import printable
-from surefoot.records.common import Result
+from surefoot.records.common import Result, restriction
 from surefoot.text import counted
 
 if TYPE_CHECKING:
@@ -367,6 +367,8 @@ class EvaluateResult(Result):
     seconds: float
     stopped: str | None = None
     ends: Mapping[str, int] = field(default_factory=dict)
+    sampled: bool = False
+    """whether outcomes are only those that were seen: then nothing is proved about others"""
 
     @property
     def ends_text(self) -> str:
@@ -390,7 +392,7 @@ class EvaluateResult(Result):
             f"unsafe {bound}{self.unsafe_fraction:.4g} ({self.unsafe:,} of {self.starts:,} {which} "
             f"start states; {self.exhaustive:,} decided by enumeration), "
             f"goal {self.goal_fraction:.4g} ({self.goal:,} of {counted(self.runs, 'run')}) "
-            f"in {self.seconds:,.3f} s"
+            f"in {self.seconds:,.3f} s{restriction(self.sampled)}"
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from os import PathLike
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -23,12 +24,13 @@ from surefoot.tasks.task import Task
 
 
 def load_task(
-    source: str | Path,
+    source: object,
     *,
     options: FrontEndOptions | None = None,
     **changes: Unpack[TaskChanges],
 ) -> Task:
-    """Return the task of a JANI file, of ``domain:NAME?param=value``, or of ``FILE.py:NAME``.
+    """Return the task of a JANI file, of ``domain:NAME?param=value``, ``gym:ENV-ID`` or
+    ``FILE.py:NAME``.
 
     ``NAME:...`` and the suffix of a file name another front end (docs/extending.md). Each has
     options of its own, also as keywords, which win over ``options``; those of another are refused:
@@ -41,11 +43,35 @@ def load_task(
 
     ``FILE.py:NAME`` runs that file: NAME is a Description, a Task, a class with the five methods
     of a Python-defined task, or a function that returns one of these.
+
+    ``source`` may also be an environment of Gymnasium, as for ``from_gym``.
     """
+    if not isinstance(source, str | PathLike):
+        return _of_object(source, options, changes)
     text = str(source)
     address = address_of(text)
     given: dict[str, object] = {} if options is None else dict(vars(options))
     return _loaded(text, address, options_of(address, text, {**given, **changes}))
+
+
+def _of_object(
+    thing: object, options: FrontEndOptions | None, changes: Mapping[str, object]
+) -> Task:
+    """Return the task of an environment, or what is a task already. Raises InputError."""
+    if isinstance(thing, Task) and options is None and not changes:
+        return thing
+    if options is None and not changes and _is_environment(thing):
+        return as_task(thing)
+    hint = "load_task takes a file, domain:NAME, gym:ENV-ID or FILE.py:NAME"
+    if _is_environment(thing):
+        hint = "environments take options as in from_gym(env, fail=...)"
+    raise InputError("not-a-task", f"{shown(thing)} is not a task", hint=hint)
+
+
+def _is_environment(thing: object) -> bool:
+    from surefoot.tasks.gym.making import is_environment
+
+    return is_environment(thing)
 
 
 def load_task_of_words(text: str, words: Mapping[str, object]) -> Task:
@@ -75,15 +101,23 @@ def require_task(thing: object) -> Task:
         hint = "use load_task(...)"
     elif all(hasattr(thing, method) for method in REQUIRED_METHODS):
         hint = "wrap it: PythonTask(...)"
+    elif _is_environment(thing):
+        hint = "make a task of the environment: from_gym(env)"
     raise InputError("not-a-task", f"{shown(thing)} is not a task", hint=hint)
 
 
 def as_task(thing: Any, *, name: str = "task") -> Task:
-    """Return ``thing`` as a task: a Description, a Task, or an object like a Definition."""
+    """Return ``thing`` as a task: a Description, a Task, an object like a Definition, or an
+    environment of Gymnasium.
+    """
     if isinstance(thing, Task):
         return thing
     if isinstance(thing, Description):
         return thing.compile()
+    if _is_environment(thing):
+        from surefoot.tasks.gym.task import from_gym
+
+        return from_gym(thing)
     missing = [m for m in REQUIRED_METHODS if not hasattr(thing, m)]
     if missing:
         raise InputError(

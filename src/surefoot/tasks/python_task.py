@@ -23,7 +23,7 @@ from surefoot import _core
 from surefoot.errors import InputError, Unsupported, nearest_hint, quoted, shown
 from surefoot.tasks.sampling import check_draw, draw_positions
 from surefoot.tasks.state import FAIL, GOAL, State
-from surefoot.tasks.task import Task
+from surefoot.tasks.task import Feature, Task
 
 REQUIRED_METHODS = ("start", "actions", "outcomes", "is_goal", "is_fail")
 _MAX_ACTIONS = 2**24  # oracles keep action numbers in 25 bits
@@ -54,6 +54,8 @@ class PythonTask(Task):
     """A task whose steps Python computes. States get numbers as they are met; the core works on
     these. Threads may share it: they give numbers one after the other.
     """
+
+    features = frozenset({Feature.EVERY_OUTCOME})
 
     def __init__(
         self, definition: Definition, *, name: str = "task", names: Sequence[str] | None = None

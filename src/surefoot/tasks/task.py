@@ -51,8 +51,6 @@ _LACKING = {
     Feature.THREADS: "Python code defines the task, so only one thread can take its steps",
     Feature.EVERY_OUTCOME: "outcomes are sampled, and nothing is known about those not seen",
 }
-SAMPLED = "as far as outcomes were sampled"
-"""restricts what is said about a task without ``Feature.EVERY_OUTCOME``"""
 
 
 @dataclass(frozen=True)

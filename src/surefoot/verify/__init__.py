@@ -9,6 +9,7 @@ single states, ``box``, ``predicates`` and ``ic3`` at sets of them; ``auto`` run
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Unpack
 
@@ -79,7 +80,8 @@ def verify(
     if watch is not None:
         watch(settings.method)
     result = method(question)
-    return result if settings.method in METHODS.built_in else taken(result, question)
+    result = result if settings.method in METHODS.built_in else taken(result, question)
+    return replace(result, sampled=task.is_sampled)
 
 
 def check_predicates(options: VerifyOptions) -> None:

@@ -97,7 +97,7 @@ def test_the_package_may_be_named_in_the_id():
 
 def test_without_gymnasium_the_import_says_what_to_install():
     done = run("import sys; sys.modules['gymnasium'] = None\nimport surefoot.gym")
-    assert "ImportError: surefoot.gym needs gymnasium: pip install 'surefoot[train]'" in done.stderr
+    assert "ImportError: surefoot.gym needs gymnasium: pip install 'surefoot[gym]'" in done.stderr
 
 
 def test_the_classes_come_when_they_are_asked_for():
