@@ -15,6 +15,7 @@ from surefoot.lazy import getter, module_of
 if TYPE_CHECKING:
     from surefoot.campaign import Campaign, debug, read_campaign, resume
     from surefoot.certificates import Certificate, read_certificate
+    from surefoot.compare import compare
     from surefoot.doctor import DoctorReport, examine
     from surefoot.domains import domain
     from surefoot.domains.pictures import Picture
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from surefoot.fuzz import fuzz
     from surefoot.minimise import minimise
     from surefoot.options import (
+        CompareOptions,
         DebugOptions,
         DecideOptions,
         DistillOptions,
@@ -58,6 +60,7 @@ if TYPE_CHECKING:
         Answer,
         Bug,
         Checkpoint,
+        CompareResult,
         DebugResult,
         Deviations,
         DistillResult,
@@ -106,6 +109,8 @@ __all__ = [
     "Certificate",
     "CertificateRejected",
     "Checkpoint",
+    "CompareOptions",
+    "CompareResult",
     "Corrected",
     "DebugOptions",
     "DebugResult",
@@ -153,6 +158,7 @@ __all__ = [
     "VerifyResult",
     "batched",
     "ceil",
+    "compare",
     "convert",
     "debug",
     "decide",
@@ -194,6 +200,7 @@ __all__ = [
 _NAMES_OF = {
     "campaign": ("Campaign", "debug", "read_campaign", "resume"),
     "certificates": ("Certificate", "read_certificate"),
+    "compare": ("compare",),
     "doctor": ("DoctorReport", "examine"),
     "domains": ("domain",),
     "domains.pictures": ("Picture",),
@@ -208,7 +215,7 @@ _NAMES_OF = {
     "fuzz": ("fuzz",),
     "minimise": ("minimise",),
     "options": (
-        *("DebugOptions", "DecideOptions", "DistillOptions", "DoctorOptions"),
+        *("CompareOptions", "DebugOptions", "DecideOptions", "DistillOptions", "DoctorOptions"),
         *("EvaluateOptions", "ExploreOptions", "FaultOptions", "FuzzOptions", "SimulateOptions"),
         *("RepairOptions", "TrainOptions", "VerifyOptions"),
     ),
@@ -226,7 +233,7 @@ _NAMES_OF = {
     "report": ("write_report",),
     "records": (
         *("Answer", "Bug", "Checkpoint", "DebugResult", "Deviations", "DistillResult"),
-        *("EvaluateResult", "RepairResult", "VerifyResult"),
+        *("CompareResult", "EvaluateResult", "RepairResult", "VerifyResult"),
         *("ExploreResult", "Fault", "FaultsResult", "FuzzResult", "Run", "SimulateResult"),
         "TrainResult",
     ),

@@ -18,6 +18,7 @@ STAGES = {
     "explore",
     "simulate",
     "fuzz",
+    "compare",
     "oracles",
     "faults",
     "repair",
@@ -62,6 +63,7 @@ SIDEWAYS = {
     "verify": {"findings", "fuzz", "oracles", "simulate"},
     "evaluate": {"fuzz", "simulate"},
     "suspects": {"evaluate"},
+    "compare": {"evaluate", "faults", "fuzz", "simulate"},
     "replay": {"findings"},
     "minimise": {"faults", "findings", "replay"},
     "train": {"fuzz"},
@@ -74,7 +76,12 @@ LATE = {"tasks": {"domains"}, "policies": {"domains"}}
 APART = {"checker", "reference", "__init__"}
 # Who hands them over; everybody else must not know it.
 MAY_USE_CHECKER = {"certificates", "findings"}
-MAY_USE_CORE = {"tasks", "policies", "certificates", *STAGES} - {"findings", "replay", "suspects"}
+MAY_USE_CORE = {"tasks", "policies", "certificates", *STAGES} - {
+    "compare",
+    "findings",
+    "replay",
+    "suspects",
+}
 ANYBODY_MAY_USE = {"__version__"}
 NOBODY_MAY_USE = {"gym"}  # it needs Gymnasium to be imported
 HEAVY = {

@@ -10,7 +10,7 @@ from pathlib import Path
 from surefoot.errors import InputError, listed_hint, quoted
 
 COMMANDS = (
-    *("doctor", "explore", "simulate", "fuzz", "evaluate", "decide"),
+    *("doctor", "explore", "simulate", "fuzz", "evaluate", "compare", "decide"),
     *("debug", "resume", "status", "show"),
     *("repair", "export"),
     *("faults", "minimise", "replay", "corpus", "check", "convert", "domains", "train", "distill"),

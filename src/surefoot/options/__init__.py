@@ -11,6 +11,7 @@ from surefoot.options.checking import check_word, checked, chosen, whole
 from surefoot.options.debugging import ALIASES, DebugOptions, from_plain, to_plain, words_of
 from surefoot.options.judging import CheckOptions, DecideOptions, FaultOptions, VerifyOptions
 from surefoot.options.running import (
+    CompareOptions,
     DoctorOptions,
     EvaluateOptions,
     ExploreOptions,
@@ -26,6 +27,7 @@ __all__ = [
     "Bound",
     "BudgetOptions",
     "CheckOptions",
+    "CompareOptions",
     "DebugOptions",
     "DecideOptions",
     "DistillOptions",

@@ -70,6 +70,20 @@ class EvaluateChanges(BudgetChanges, total=False):
     seed: int
 
 
+class CompareChanges(BudgetChanges, total=False):
+    """Keywords of CompareOptions."""
+
+    runs: int
+    bias: str
+    visits: int
+    starts: int
+    max_states: int
+    max_steps: int
+    state_seconds: float
+    workers: int | None
+    seed: int
+
+
 class DoctorChanges(BudgetChanges, total=False):
     """Keywords of DoctorOptions."""
 

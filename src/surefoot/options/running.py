@@ -79,6 +79,30 @@ class EvaluateOptions(BudgetOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
+class CompareOptions(BudgetOptions):
+    """How thoroughly to compare policies."""
+
+    runs: Annotated[int, Least(1), Most(MAX_FUZZED, hint=MORE)] = 1_000
+    """how many runs of each policy to fuzz for faults, half of them with the bias uniform"""
+    bias: str = FuzzOptions.bias
+    """how to pick an outcome in the other half: as in fuzz"""
+    visits: Annotated[int, Least(1)] = 1_000
+    """compare decisions in so many states of runs of each policy, and in those of failing runs"""
+    starts: Annotated[int, Least(1)] = EvaluateOptions.starts
+    """evaluate on so many start states: on all of them if there are no more"""
+    max_states: int = EvaluateOptions.max_states
+    """decide start states by enumeration until this many states are stored, the others by runs"""
+    max_steps: Annotated[int, Least(1)] = 1_000
+    """cut a run after this many steps"""
+    state_seconds: float = 10.0
+    """give up a question about a state after this many seconds"""
+    workers: Annotated[int | None, Least(1), Most(MAX_WORKERS)] = None
+    """how many threads; if not given, one for each processor. The result is the same"""
+    seed: int = 0
+    """same seed, task, policies and options: same result, unless seconds run out"""
+
+
+@dataclass(frozen=True, kw_only=True)
 class DoctorOptions(BudgetOptions):
     """How thoroughly to look."""
 

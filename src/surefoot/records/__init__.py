@@ -7,6 +7,7 @@ from surefoot.lazy import getter, module_of
 if TYPE_CHECKING:
     from surefoot.records.answers import Answer, DecideResult, Deviations
     from surefoot.records.common import VERDICTS, Result, Verdict
+    from surefoot.records.comparing import CompareResult
     from surefoot.records.debugging import OUTCOMES, DebugResult, Iteration
     from surefoot.records.exploring import ExploreResult
     from surefoot.records.faults import Bug, Fault, FaultsResult, Unknown
@@ -38,6 +39,7 @@ __all__ = [
     "Bug",
     "Change",
     "Checkpoint",
+    "CompareResult",
     "DebugResult",
     "DecideResult",
     "DecisionChange",
@@ -78,6 +80,7 @@ __getattr__ = getter(
                 "Result",
                 "Verdict",
             ),
+            "comparing": ("CompareResult",),
             "debugging": (
                 "OUTCOMES",
                 "DebugResult",

@@ -392,6 +392,81 @@ class ReplayDocument(ReplayPart, frozen=True, kw_only=True):
     summary: dict[str, int] | UnsetType = UNSET
 
 
+class ComparedPolicyPart(Open, frozen=True, kw_only=True):
+    """A policy and what is known of it alone."""
+
+    name: str
+    sha256: str | None
+    failing: int
+    faults: int
+    unknown: int
+    stopped: str | None
+
+
+class FractionsPart(Open, frozen=True, kw_only=True):
+    """What a policy does from the start states, and the intervals."""
+
+    unsafe: float
+    unsafe_interval: tuple[float, float]
+    goal: float
+    goal_interval: tuple[float, float]
+    starts: int
+    exact: bool
+
+
+class ComparedDecision(Open, frozen=True, kw_only=True):
+    """A state and the action that is faulty there."""
+
+    state: PlainState
+    action: str
+
+
+class ComparedFaultPart(FaultPart[PlainState], frozen=True, kw_only=True):
+    """A fault of one policy, and what the other does ``instead``; null if it decides nothing."""
+
+    steps: int
+    instead: str | None
+
+
+class DifferencePart(Open, frozen=True, kw_only=True):
+    """A state in which two policies decide differently, with the margins of their scores."""
+
+    state: PlainState
+    before: str
+    after: str
+    margin_before: float | None
+    margin_after: float | None
+
+
+class DifferingPart(Open, frozen=True, kw_only=True):
+    """In how many states decisions were compared, how many differ, and some of those."""
+
+    states: int
+    changed: int
+    examples: tuple[DifferencePart, ...]
+
+
+class PolicyChangePart(Open, frozen=True, kw_only=True):
+    """What changed from the first policy to the one with this number."""
+
+    policy: int
+    new: tuple[ComparedFaultPart, ...]
+    mended: tuple[ComparedFaultPart, ...]
+    common: tuple[ComparedDecision, ...]
+    differing: DifferingPart
+
+
+class CompareDocument(Spent, frozen=True, kw_only=True):
+    """``surefoot compare --json``; ``policies`` and ``fractions`` go together."""
+
+    task: TaskName
+    policies: tuple[ComparedPolicyPart, ...]
+    fractions: tuple[FractionsPart, ...]
+    confidence: float
+    changes: tuple[PolicyChangePart, ...]
+    stopped: str | None
+
+
 class CorpusDocument(Spent, frozen=True, kw_only=True):
     """``surefoot corpus list --json``, and of ``add`` and ``prune``: ``action`` says which."""
 
@@ -761,6 +836,7 @@ def fault_from(content: object) -> Fault:
 
 DOCUMENTS: dict[str, type[Struct]] = {
     "check": CheckDocument,
+    "compare": CompareDocument,
     "convert": ConvertDocument,
     "corpus": CorpusDocument,
     "debug": DebugDocument,
