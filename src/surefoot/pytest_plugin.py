@@ -307,7 +307,9 @@ class _Check:
             return finding, ", not minimised: time ran out"
         if not result.is_smaller:
             return finding, ""
-        return result.after, f", minimised from {counted(fault.steps, 'step')}"
+        if result.after.steps == result.before.steps:
+            return result.after, ", from a simpler start state"
+        return result.after, f", minimised from {counted(result.before.steps, 'step')}"
 
     def _fail_unavoidable(self, run: Run, where: str) -> NoReturn:
         self._fail(

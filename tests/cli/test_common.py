@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import surefoot as package
-from surefoot.cli.progress import Progress
+from surefoot.cli.progress import Progress, tell
 from tests.cli.conftest import Surefoot, environment
 
 COMMANDS = ("doctor", "explore", "simulate", "decide")
@@ -235,6 +235,14 @@ def test_progress_while_start_states_are_listed() -> None:
     assert progress._text() == "listing start states: 1,234, 0 s"
     progress.explored(1234, 1, 0, 2_000_000, 0.1)
     assert progress._text() == "exploring: 1,234 states, 1 expanded, depth 0, 2 MB, 0 s"
+
+
+def test_reading_a_policy_is_told_as_that() -> None:
+    with Progress("reading the task") as progress:
+        assert progress._text() == "reading the task, 0 s"
+        tell("reading the policy")
+        assert progress._text() == "reading the policy, 0 s"
+    tell("nothing is shown any more")
 
 
 def test_no_progress_on_short_work(surefoot: Surefoot) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import Surefoot
 from tests.support.instances import DATA, needs_data
+from tests.support.jani import X, automaton, edge, model, op
 from tests.support.networks import nnet_text, random_network
 
 LINE = "domain:one-way-line?packages=3&locations=4"
@@ -133,3 +135,21 @@ def test_published_blocksworld_policy(surefoot: Surefoot) -> None:
     assert "  model    network 20-32-32-7 relu, float64\n" in done.out
     assert "  ... and 8 more (all of them with --json)\n" in done.out
     assert "  10,000 states: same decisions" in done.out
+
+
+def test_a_model_that_does_not_say_what_fails(surefoot: Surefoot, folder: Path) -> None:
+    step = edge("go", ("x", op("+", "x", 1)), guard=op("<", "x", 9))
+    reach = {"name": "reach", "expression": {"op": "filter", "values": {"op": "Pmax"}}}
+    content = model(automaton(step), variables=[X], actions=["go"], properties=[reach])
+    (folder / "plain.jani").write_text(json.dumps(content), "utf-8")
+    out = surefoot("doctor", "plain.jani").out
+    assert 'property "reach" is ignored: only those with "op": "PA" say what fails' in out
+    assert "everything is safe; --fail gives one, as --fail 'x = 9', or a property" in out
+    given = surefoot("doctor", "plain.jani", "--fail", "x = 9 | x = 3").out
+    assert "is ignored" not in given
+    assert "no-fail" not in given
+    wrong = surefoot("doctor", "plain.jani", "--fail", "y = 9")
+    assert (wrong.code, wrong.err.splitlines()[0]) == (
+        2,
+        'error: fail "y = 9":column 1: variable "y" is not declared [jani-unknown-variable]',
+    )

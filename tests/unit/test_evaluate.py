@@ -37,7 +37,7 @@ def test_all_start_states_if_they_are_few():
     assert found.goal_fraction == 61 / 101
     assert (found.fail, found.runs, found.stopped) == (40, 101, None)
     assert str(found).startswith(
-        "unsafe 0.396 (40 of 101 all start states; 101 decided by enumeration), goal 0.604 (61 of "
+        "unsafe 0.396 (40 of all 101 start states; 101 decided by enumeration), goal 0.604 (61 of "
     )
     assert found.to_dict()["unsafe"] == 40
 

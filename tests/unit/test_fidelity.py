@@ -69,7 +69,7 @@ def trees_file(folder: Path, kind: str, *, real: bool = False) -> Path:
 def test_networks_decide_as_their_library(kind: str, library: str, tmp_path: Path) -> None:
     pytest.importorskip(library)
     policy = load_policy(network_file(tmp_path, kind), grid(5, 4))
-    report = examine(policy.task, policy=policy)
+    report = examine(policy.task, policy)
     assert report.policy is not None and report.policy.fidelity is not None
     found = report.policy.fidelity
     assert found.original is not None and found.original.startswith(library)

@@ -58,8 +58,10 @@ class PolicyArguments:
 
     def load_text(self, text: str, task: Task, *, seed: int = 0) -> Policy:
         """Return the policy that a text names, with the interface that was given."""
+        from surefoot.cli.progress import tell
         from surefoot.policies import load_policy
 
+        tell("reading the policy")
         return load_policy(
             text,
             task,

@@ -97,6 +97,10 @@ class Progress:
 
         self.note(progress_text(self._method, numbers))
 
+    def go_on(self, what: str) -> None:
+        """Note that something else goes on now."""
+        self._what = self._now = what
+
     def note(self, text: str) -> None:
         """Note how far the work is, in words."""
         self._now = f"{self._what}: {text}"
@@ -109,6 +113,7 @@ class Progress:
             yield
 
     def __enter__(self) -> Progress:
+        _at_work.append(self)
         self._thread.start()
         return self
 
@@ -118,6 +123,7 @@ class Progress:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        _at_work.remove(self)
         self._done.set()
         self._thread.join()
 
@@ -192,3 +198,14 @@ def terminal_width(stream: TextIO) -> int:
 def _moves(stream: TextIO) -> bool:
     """Return whether a stream is a terminal on which a line can be written over."""
     return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+_at_work: list[Progress] = []
+
+
+def tell(what: str) -> None:
+    """Say that this goes on now, if something is shown: what reads a policy does not know by whom
+    it is called.
+    """
+    if _at_work:
+        _at_work[-1].go_on(what)

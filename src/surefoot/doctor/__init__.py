@@ -23,8 +23,8 @@ __all__ = ["DoctorReport", "PolicyFacts", "Remark", "examine"]
 
 def examine(
     task: Task,
-    *,
     policy: Any = None,
+    *,
     options: DoctorOptions | None = None,
     **changes: Unpack[DoctorChanges],
 ) -> DoctorReport:

@@ -22,7 +22,7 @@ from surefoot.doctor.report import (
     named,
     variables_text,
 )
-from surefoot.errors import InputError, OutOfBudget, SurefootError, quoted
+from surefoot.errors import InputError, OutOfBudget, SurefootError, printable, quoted
 from surefoot.options import DoctorOptions
 from surefoot.tasks.compiled_task import CompiledTask, has_description
 from surefoot.tasks.description import Description
@@ -92,9 +92,11 @@ def _start_text(d: Description) -> str:
 def _static_findings(task: CompiledTask) -> Iterator[Remark]:
     d = task.description
     if d.goal_condition is None:
-        yield Remark("no-goal", "there is no goal: no state is a goal state")
+        message = "there is no goal: no state is a goal state"
+        yield Remark("no-goal", message + _to_give(task, "goal"))
     if d.fail_condition is None:
-        yield Remark("no-fail", "there is no fail condition: no state fails, everything is safe")
+        message = "there is no fail condition: no state fails, everything is safe"
+        yield Remark("no-fail", message + _to_give(task, "fail"))
     fires = {edge.action for edge in d.edges}
     if idle := [action for action in task.actions if action not in fires]:
         yield Remark(
@@ -107,6 +109,16 @@ def _static_findings(task: CompiledTask) -> Iterator[Remark]:
     changed = _with_cells(d, targets)
     if constant := [name for name in task.names if name not in changed]:
         yield Remark("never-assigned", f"no edge assigns to {variables_text(constant)}")
+
+
+def _to_give(task: CompiledTask, name: str) -> str:
+    """Return how a condition is given, where that is an option."""
+    source = task.source
+    if source is None or name not in source.front_end.options.names():
+        return ""
+    variable = next((v for v in task.variables if v.type == "int"), None)
+    example = f"'{variable.name} = {variable.upper}'" if variable else "'CONDITION'"
+    return f"; --{name} gives one, as --{name} {printable(example)}, or a property of kind PA"
 
 
 def _free_variables(task: CompiledTask) -> Iterator[Remark]:

@@ -386,11 +386,12 @@ class EvaluateResult(Result):
         return self.exhaustive == self.starts
 
     def __str__(self) -> str:
-        which = "all" if self.all_starts else "sampled"
+        starts = f"{self.starts:,} {'' if self.all_starts else 'sampled '}start states"
+        starts = f"all {starts}" if self.all_starts else starts
         bound = "" if self.is_exact else "at least "
         return (
-            f"unsafe {bound}{self.unsafe_fraction:.4g} ({self.unsafe:,} of {self.starts:,} {which} "
-            f"start states; {self.exhaustive:,} decided by enumeration), "
+            f"unsafe {bound}{self.unsafe_fraction:.4g} ({self.unsafe:,} of {starts}; "
+            f"{self.exhaustive:,} decided by enumeration), "
             f"goal {self.goal_fraction:.4g} ({self.goal:,} of {counted(self.runs, 'run')}) "
             f"in {self.seconds:,.3f} s{restriction(self.sampled)}"
         )

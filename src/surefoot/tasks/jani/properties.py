@@ -60,6 +60,8 @@ def add_properties(
     """Fill in start, goal and fail of the description; the last three are files or expressions."""
     description = model.description
     chosen = _choose(model, properties, property_name)
+    if chosen is None and fail is None:
+        _warn_of_others(model, properties)
     conditions = Conditions(model, property_scope(model))
     begin = _find(start, chosen, "start")
     if begin is None:
@@ -80,10 +82,7 @@ def add_properties(
 
 
 def _choose(model: Model, properties: FilePath | None, name: str | None) -> _Property | None:
-    file = model.description.file or ""
-    labels = (model.node.get("labels", []), Place() / "labels")
-    own = Part(model.node, file, Place(), labels)
-    sources = [own] if properties is None else [_collection(whole_file(properties)), own]
+    sources = _sources(model, properties)
     listed = [list(_properties_of(source)) for source in sources]
     if name is not None:
         return _by_name([each for some in listed for each in some], name, sources[0].file)
@@ -96,6 +95,28 @@ def _choose(model: Model, properties: FilePath | None, name: str | None) -> _Pro
         if saying:
             return saying[0]
     return None
+
+
+def _warn_of_others(model: Model, properties: FilePath | None) -> None:
+    """Warn of the first property that is of another kind than says what fails."""
+    for source in _sources(model, properties):
+        for item, place in json_items(source.node, "properties", source.place):
+            expression = item.get("expression") if isinstance(item, dict) else None
+            if not isinstance(expression, dict) or expression.get("op") == "PA":
+                continue
+            name = item.get("name")
+            shown = quoted(name) if isinstance(name, str) else "a property"
+            message = f'property {shown} is ignored: only those with "op": "PA" say what fails'
+            model.description.warn(f"{message}; or give --fail 'x = 9'", str(place))
+            return
+
+
+def _sources(model: Model, properties: FilePath | None) -> list[Part]:
+    """Return the files with properties: what was given, and the model itself."""
+    file = model.description.file or ""
+    labels = (model.node.get("labels", []), Place() / "labels")
+    own = Part(model.node, file, Place(), labels)
+    return [own] if properties is None else [_collection(whole_file(properties)), own]
 
 
 def _collection(part: Part) -> Part:
