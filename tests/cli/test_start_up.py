@@ -71,5 +71,14 @@ def test_an_unknown_command_is_told_with_all_that_there_are(surefoot: Surefoot, 
     assert ('did you mean "explore"?' in done.err) == (first == "exlpore")
 
 
+def test_exploring_and_deciding_leave_alone_what_they_do_not_need() -> None:
+    elsewhere = {"numpy", "torch", "xml", "urllib.request", "http.client", "importlib.metadata"}
+    explored, decided = loaded(*EXPLORE), loaded("decide", "domain:layered", "--state", "node=root")
+    assert not (explored | decided) & elsewhere
+    assert not {name for name in explored if name.startswith(("surefoot.checker", "surefoot.pol"))}
+    assert "surefoot.checker.certificates" in decided
+    assert not {name for name in decided if name.startswith("surefoot.checker.box")}
+
+
 def test_a_built_in_component_does_not_ask_for_installed_packages() -> None:
     assert "importlib.metadata" not in loaded(*EXPLORE)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from xml.sax.saxutils import escape, quoteattr
+from html import escape
 
 INK, PAPER, GREY, BLUE, RED, GREEN, YELLOW, PALE = (
     "#222222",
@@ -82,9 +82,8 @@ class Canvas:
         """Write a text with its middle at (x, y)."""
         place = f'x="{_text(x)}" y="{_text(y)}" font-size="{_text(size)}"'
         middle = 'text-anchor="middle" dominant-baseline="central" font-family="sans-serif"'
-        self._shapes.append(
-            f"<text {place} {middle} fill={quoteattr(fill)}>{escape(str(text))}</text>"
-        )
+        content = escape(str(text), quote=False)
+        self._shapes.append(f"<text {place} {middle} fill={_attribute(fill)}>{content}</text>")
 
     def svg(self) -> str:
         """Return the picture as a document."""
@@ -94,7 +93,11 @@ class Canvas:
         return "\n".join([head, *self._shapes, "</svg>"])
 
     def _add(self, shape: str, fill: str, line: str) -> None:
-        self._shapes.append(f"<{shape} fill={quoteattr(fill)} stroke={quoteattr(line)}/>")
+        self._shapes.append(f"<{shape} fill={_attribute(fill)} stroke={_attribute(line)}/>")
+
+
+def _attribute(value: str) -> str:
+    return f'"{escape(value)}"'
 
 
 def _text(number: float) -> str:
