@@ -1,6 +1,6 @@
 #include "bindings.h"
 #include "task/guidance.h"
-#include "task/start_diagram.h"
+#include "task/start_sampler.h"
 #include "task/starts.h"
 
 namespace surefoot {
@@ -155,18 +155,14 @@ nb::object constant_value(const std::vector<NodeTuple>& nodes) {
     return nb::cast(bits);
 }
 
-StartEnumerator::Sample sample_starts(const CompiledTask& task, std::size_t count,
-                                      std::uint64_t seed, double max_seconds,
-                                      std::uint64_t max_tries) {
+StartEnumerator::Sample sample_starts(StartSampler& starts, std::size_t count, std::uint64_t seed,
+                                      double max_seconds, std::uint64_t max_tries) {
     PythonBudget budget(max_seconds, ~std::uint64_t{0}, ~std::uint64_t{0}, nb::none());
     StartEnumerator::Sample sample;
     {
         nb::gil_scoped_release let_other_threads_run;
-        const StartEnumerator starts(task);
         Random random(seed, kStartStream);
-        sample = starts.is_finite()
-                     ? starts.sample_by_position(count, random, budget.budget())
-                     : starts.sample_by_rejection(count, max_tries, random, budget.budget());
+        sample = starts.sample(count, max_tries, random, budget.budget());
     }
     budget.raise_pending();
     return sample;
@@ -191,17 +187,12 @@ StartEnumerator::Sample list_starts(const CompiledTask& task, std::uint64_t max_
     return starts;
 }
 
-nb::object count_starts(const CompiledTask& task, double max_seconds) {
+nb::object count_starts(StartSampler& starts, double max_seconds) {
     PythonBudget budget(max_seconds, ~std::uint64_t{0}, ~std::uint64_t{0}, nb::none());
-    StopReason stopped = StopReason::none;
     std::optional<StartDiagram::Count> total;
     {
         nb::gil_scoped_release let_other_threads_run;
-        const StartEnumerator starts(task);
-        if (starts.is_finite()) {
-            const auto diagram = StartDiagram::make(starts, budget.budget(), stopped);
-            if (diagram && stopped == StopReason::none) total = diagram->total();
-        }
+        total = starts.count(budget.budget());
     }
     budget.raise_pending();
     if (!total) return nb::none();
@@ -388,13 +379,18 @@ void bind_task(nb::module_& module) {
             [](const CompiledTask& task) { return StartEnumerator(task).is_finite(); },
             nb::call_guard<nb::gil_scoped_release>(),
             "Return whether the start condition leaves no real variable a choice.")
-        .def("count_starts", &count_starts, nb::kw_only(), "max_seconds"_a,
-             nb::sig("def count_starts(self, *, max_seconds: float) -> int | None"),
+        .def("list_starts", &list_starts, nb::kw_only(), "max_states"_a, "max_seconds"_a,
+             "Return the states of the start condition.");
+
+    nb::class_<StartSampler>(module, "StartSampler",
+                             "Draws start states of a task; keeps what drawing needs.")
+        .def(nb::init<const CompiledTask&>(), "task"_a, nb::keep_alive<1, 2>(),
+             nb::call_guard<nb::gil_scoped_release>())
+        .def("count", &count_starts, nb::kw_only(), "max_seconds"_a,
+             nb::sig("def count(self, *, max_seconds: float) -> int | None"),
              "Return how many states satisfy the start condition, counted without listing them; "
              "None if that is not possible.")
-        .def("list_starts", &list_starts, nb::kw_only(), "max_states"_a, "max_seconds"_a,
-             "Return the states of the start condition.")
-        .def("sample_starts", &sample_starts, nb::kw_only(), "count"_a, "seed"_a, "max_seconds"_a,
+        .def("sample", &sample_starts, nb::kw_only(), "count"_a, "seed"_a, "max_seconds"_a,
              "max_tries"_a, "Return start states drawn uniformly.");
 
     nb::class_<Guidance>(module, "Guidance", "How far states are from what somebody looks for.")

@@ -41,6 +41,7 @@ bool StartDiagram::build(Budget& budget, StopReason& stopped) {
         if (!grow_layer(depth, budget, stopped)) return false;
     }
     layers_.back().counts.assign(keys_.size(), 1);
+    keys_ = {};  // of no use any more, and large
     return true;
 }
 
@@ -113,6 +114,19 @@ bool StartDiagram::count() {
         }
     }
     return true;
+}
+
+StartEnumerator::Sample StartDiagram::sample(std::size_t count, Random& random,
+                                             Budget& budget) const {
+    StartEnumerator::Sample sample;
+    if (total() == 0) return sample;
+    const std::size_t width = starts_.layout_.words();
+    sample.states.resize(count * width);
+    for (std::size_t i = 0; i < count && sample.stopped == StopReason::none; ++i) {
+        write(random.below(total()), sample.states.data() + i * width);
+        sample.stopped = budget.poll({});
+    }
+    return sample;
 }
 
 void StartDiagram::write(Count k, Word* state) const {

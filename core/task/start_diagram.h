@@ -27,6 +27,9 @@ public:
 
     Count total() const { return layers_.front().counts.front(); }
 
+    // `count` states, each drawn uniformly and independently; empty if there are none.
+    StartEnumerator::Sample sample(std::size_t count, Random& random, Budget& budget) const;
+
     // Write the start state number `k`, which is below total().
     void write(Count k, Word* state) const;
 

@@ -6,7 +6,6 @@
 #include <optional>
 
 #include "task/linear.h"
-#include "task/start_diagram.h"
 
 namespace surefoot {
 
@@ -294,22 +293,6 @@ StopReason StartEnumerator::enumerate(Budget& budget,
         --depth;
         is_entered = true;
     }
-}
-
-StartEnumerator::Sample StartEnumerator::sample_by_position(std::size_t count, Random& random,
-                                                            Budget& budget) const {
-    Sample sample;
-    const auto diagram = StartDiagram::make(*this, budget, sample.stopped);
-    if (sample.stopped != StopReason::none) return sample;
-    if (!diagram) return sample_by_listing(count, random, budget);
-    if (diagram->total() == 0) return sample;
-    const std::size_t width = layout_.words();
-    sample.states.resize(count * width);
-    for (std::size_t i = 0; i < count && sample.stopped == StopReason::none; ++i) {
-        diagram->write(random.below(diagram->total()), sample.states.data() + i * width);
-        sample.stopped = budget.poll({});
-    }
-    return sample;
 }
 
 // Count, draw positions, then list again up to the last position drawn.

@@ -6,8 +6,8 @@
   still work are tried, and checks every other conjunct as soon as its variables are assigned. What
   may raise an evaluation error is left to the end, where the whole condition is evaluated.
 
-  It also draws states uniformly: by counting (StartDiagram), else from the enumeration if there is
-  one, else by rejection from the box of the variables' ranges.
+  It also draws states uniformly: from the enumeration if there is one, else by rejection from the
+  box of the variables' ranges. StartSampler draws by counting (StartDiagram) where it can.
 */
 #pragma once
 
@@ -37,9 +37,9 @@ public:
         StopReason stopped = StopReason::none;
     };
 
-    // `count` states, each drawn uniformly and independently from all start states, by counting
-    // them or, where that is not possible, by listing all. Empty if there are none.
-    Sample sample_by_position(std::size_t count, Random& random, Budget& budget) const;
+    // `count` states, each drawn uniformly and independently from all start states, by listing all
+    // of them. Empty if there are none.
+    Sample sample_by_listing(std::size_t count, Random& random, Budget& budget) const;
     // The same by drawing from the ranges until the condition holds, `max_tries` times for each at
     // most.
     Sample sample_by_rejection(std::size_t count, std::uint64_t max_tries, Random& random,
@@ -85,7 +85,6 @@ private:
     void leave(Walk& walk, std::size_t depth) const;
     bool enter(Walk& walk, std::size_t depth) const;
     void assign(Word* state, std::size_t variable, std::int64_t value) const;
-    Sample sample_by_listing(std::size_t count, Random& random, Budget& budget) const;
     void draw(Random& random, std::vector<Word>& state) const;
 
     const CompiledTask& task_;

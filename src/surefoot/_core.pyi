@@ -126,15 +126,20 @@ class CompiledTask(Task):
     def has_finite_starts(self) -> bool:
         """Return whether the start condition leaves no real variable a choice."""
 
-    def count_starts(self, *, max_seconds: float) -> int | None:
+    def list_starts(self, *, max_states: int, max_seconds: float) -> Starts:
+        """Return the states of the start condition."""
+
+class StartSampler:
+    """Draws start states of a task; keeps what drawing needs."""
+
+    def __init__(self, task: CompiledTask) -> None: ...
+
+    def count(self, *, max_seconds: float) -> int | None:
         """
         Return how many states satisfy the start condition, counted without listing them; None if that is not possible.
         """
 
-    def list_starts(self, *, max_states: int, max_seconds: float) -> Starts:
-        """Return the states of the start condition."""
-
-    def sample_starts(self, *, count: int, seed: int, max_seconds: float, max_tries: int) -> Starts:
+    def sample(self, *, count: int, seed: int, max_seconds: float, max_tries: int) -> Starts:
         """Return start states drawn uniformly."""
 
 class Guidance:

@@ -219,6 +219,11 @@ class CompiledTask(Task):
         return bool(self._ask(self.core.is_start, packed))
 
     @functools.cached_property
+    def start_sampler(self) -> _core.StartSampler:
+        """What draws and counts the states of the start condition: it keeps what it once made."""
+        return _core.StartSampler(self.core)
+
+    @functools.cached_property
     def _listed_starts(self) -> frozenset[bytes]:
         return frozenset(split_states(self._starts or b"", self.core.words))
 
@@ -269,7 +274,7 @@ class CompiledTask(Task):
         if self._starts is not None:
             return self._draw_listed(count, seed)
         starts: _core.Starts = self._ask(
-            self.core.sample_starts,
+            self.start_sampler.sample,
             count=count,
             seed=seed,
             max_seconds=max_seconds,

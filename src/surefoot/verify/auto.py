@@ -347,7 +347,7 @@ def count_starts(task: Task) -> int | None:
     assert has_description(task)
     if not task.core.has_finite_starts():
         return None
-    counted_starts: int | None = task.core.count_starts(max_seconds=COUNT_SECONDS)
+    counted_starts: int | None = task.start_sampler.count(max_seconds=COUNT_SECONDS)
     if counted_starts is not None:
         return counted_starts
     try:

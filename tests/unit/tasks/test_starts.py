@@ -6,6 +6,7 @@ import math
 import operator
 import random
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -219,6 +220,33 @@ def test_sampling_is_uniform_and_depends_on_the_seed_only():
     assert task.sample_starts(50, seed=3) == drawn[:50]
     assert task.sample_starts(50, seed=4) != drawn[:50]
     assert task.sample_starts(0) == []
+
+
+def test_what_sampling_needs_is_made_once():
+    task = domain("blocksworld", blocks=9)
+    begin = time.process_time()
+    drawn = task.sample_starts(10, seed=1)
+    first = time.process_time() - begin
+    begin = time.process_time()
+    again = task.sample_starts(10, seed=1)
+    assert time.process_time() - begin < first / 20
+    assert again == drawn == domain("blocksworld", blocks=9).sample_starts(10, seed=1)
+
+
+def test_threads_share_what_sampling_needs():
+    expected = [domain("blocksworld", blocks=7).sample_starts(20, seed=seed) for seed in range(8)]
+    task = domain("blocksworld", blocks=7)
+    with ThreadPoolExecutor(8) as threads:
+        drawn = list(threads.map(lambda seed: task.sample_starts(20, seed=seed), range(8)))
+    assert drawn == expected
+    assert task.start_sampler.count(max_seconds=60) == len(task.list_starts())
+
+
+def test_a_budget_that_ends_while_counting_leaves_nothing_behind():
+    task = domain("blocksworld", blocks=10)
+    with pytest.raises(OutOfBudget):
+        task.sample_starts(1, max_seconds=0.01)
+    assert len(task.sample_starts(3, max_seconds=60)) == 3
 
 
 CONDITIONS = {
