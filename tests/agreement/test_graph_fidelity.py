@@ -222,6 +222,51 @@ def test_a_link_beside_is_refused(tmp_path):
         read(file)
 
 
+# -- modules in memory ------------------------------------------------------------------------
+
+
+class Chain(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.below, self.above = nn.Linear(INPUTS, 8), nn.Linear(8, OUTPUTS)
+
+    def forward(self, x):
+        return self.above(torch.relu(self.below(x)))
+
+
+@pytest.mark.parametrize("make", [Chain, Residual, Dueling, Both])
+def test_modules_are_policies(make):
+    torch.manual_seed(3)
+    module = make()
+    is_training = module.training
+    policy = load_policy(module, grid(INPUTS, OUTPUTS))
+    assert policy.model_kind == ("network" if make is Chain else "graph")
+    assert module.training == is_training
+    rows = rows_of()
+    with torch.no_grad():
+        wanted = module.eval()(torch.tensor(rows, dtype=torch.float32)).numpy()
+    assert np.allclose(policy.scorer.scores(rows), wanted, rtol=1e-4, atol=1e-5)
+
+
+class NoLayers(nn.Module):
+    def forward(self, x):
+        return x
+
+
+@pytest.mark.parametrize("make", [NoLayers, lambda: nn.Conv1d(1, 2, 3)])
+def test_other_modules_name_the_way_that_is_open(make):
+    with pytest.raises(Unsupported) as caught:
+        load_policy(make(), grid(INPUTS, OUTPUTS))
+    assert caught.value.code == "policy-module"
+    assert "surefoot.batched" in caught.value.hint
+
+
+def test_modules_that_remember_are_refused():
+    with pytest.raises(Unsupported) as caught:
+        load_policy(Remembers(), grid(INPUTS, OUTPUTS))
+    assert caught.value.code == "policy-recurrent"
+
+
 # -- what is refused --------------------------------------------------------------------------
 
 

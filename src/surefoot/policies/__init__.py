@@ -31,6 +31,7 @@ from surefoot.policies.callables import (
     state_rows,
 )
 from surefoot.policies.decisions import policy_error
+from surefoot.policies.foreign import check_not_foreign
 from surefoot.policies.tables import Table, read_table
 from surefoot.python_file import as_script, named_in, split_name
 from surefoot.tasks import require_task
@@ -258,6 +259,7 @@ def _made_of(
         )
     if (loaded := model_of(thing)) is not None:
         return _learned(name, task, loaded, interface=interface, unfiltered=unfiltered)
+    check_not_foreign(thing)
     _refuse_options(name, interface=interface, unfiltered=unfiltered)
     if isinstance(thing, Mapping):
         return _table(name, task, Table.of(thing.items(), task))

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from surefoot.errors import InputError, nearest_hint, quoted, shown
 from surefoot.files import file_bytes, read_json
+from surefoot.policies.foreign import check_not_foreign_file
 from surefoot.policies.format import JSON, Format, Looks
 from surefoot.policies.interface import (
     KEY,
@@ -92,6 +93,7 @@ def kind_of_file(policy: Policy) -> tuple[str, Path]:
 
 def _kind_of(path: Path) -> str:
     head = file_bytes(path, HEAD_BYTES)
+    check_not_foreign_file(path)
     if is_pickle(path, head):
         raise pickle_error(path)
     suffix = path.suffix.lower()

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from surefoot.errors import InputError, SurefootError, Unsupported, quoted
 from surefoot.files import file_bytes, not_written, sha256_of
+from surefoot.policies.foreign import check_not_foreign_file
 from surefoot.policies.formats import (
     HEAD_BYTES,
     format_of,
@@ -128,7 +129,9 @@ def convert(
     limits: dict[str, object] = {"max_seconds": max_seconds, "memory_mb": memory_mb}
     loaded: Loaded | None = None
     try:
-        if is_pickle(path, file_bytes(path, HEAD_BYTES)):
+        head = file_bytes(path, HEAD_BYTES)
+        check_not_foreign_file(path)
+        if is_pickle(path, head):
             if not trust:
                 raise pickle_error(path, new=out).at(file=str(path))
             loaded = with_interface(_read_pickle(path, out, activation, limits), given)

@@ -44,7 +44,18 @@ def convert_job(work: Work) -> Result:
         raise
     except Exception as error:  # whatever unpickling may raise is a property of the file
         message = f"the file cannot be read: {_reason(error)}"
-        raise InputError("policy-not-read", message) from None
+        raise InputError("policy-not-read", message, hint=_way_round(error)) from None
+
+
+def _way_round(error: Exception) -> str | None:
+    """Return what to do about an object whose class is not to be had here."""
+    if not isinstance(error, AttributeError | ImportError):
+        return None
+    return (
+        "the file holds an object of a class of your own: save its numbers alone, "
+        "torch.save(model.state_dict(), ...), or make the model in a Python file and give it as "
+        "FILE.py:NAME"
+    )
 
 
 def _reason(error: Exception) -> str:

@@ -36,9 +36,10 @@ def policy_of(content: object, activation: str | None) -> Loaded:
     if hasattr(content, "state_dict") and not isinstance(content, Mapping):
         if activation is not None:
             raise InputError("bad-option", "the module names its activations itself")
-        from surefoot.policies.convert.torch_modules import network_of
+        from surefoot.policies.fitted import FITTED
 
-        return network_of(content)
+        loaded = FITTED["torch"].read(content)
+        return loaded if isinstance(loaded, Loaded) else Loaded(loaded)
     if not isinstance(content, Mapping):
         raise Unsupported("policy-pickle", f"the file holds {shown(type(content))}, no network")
     tensors = _tensors(content)

@@ -58,6 +58,12 @@ def read(path: str | Path) -> Loaded:
     return checked(loaded, path)
 
 
+def network_in(data: bytes) -> Loaded:
+    """Return the network of a model in memory. Raises as :func:`read` does."""
+    model = _parsed(data)
+    return _network_of(model, _SLACK + len(data))
+
+
 def _network_of(model: ModelProto, max_numbers: int) -> Loaded:
     """Return the layers of a chain, which the core computes, or else a graph."""
     graphs.check_is_function(model.graph)
