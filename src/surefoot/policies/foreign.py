@@ -20,20 +20,21 @@ FLAX = (
     "nnx surefoot.batched(module)"
 )
 CATBOOST = 'surefoot.batched(lambda states: model.predict(states, prediction_type="RawFormulaVal"))'
+CATBOOST_FILE = 'write it as ONNX: model.save_model("policy.onnx", format="onnx")'
 HINTS = {
     "keras": KERAS,
     "tf_keras": KERAS,
     "tensorflow": KERAS,
     "flax": FLAX,
     "equinox": "give it as a function: surefoot.batched(jax.vmap(model))",
-    "catboost": f"give it as a function: {CATBOOST}",
+    "catboost": f"{CATBOOST_FILE}, or give it as a function: {CATBOOST}",
 }
 """by the name under which a library is imported"""
 
 FILES = {
     ".keras": ("a Keras model", KERAS),
     ".h5": ("a Keras model", KERAS),
-    ".cbm": ("a CatBoost model", f"load it in a Python file and give FILE.py:NAME of {CATBOOST}"),
+    ".cbm": ("a CatBoost model", f"{CATBOOST_FILE}, or give FILE.py:NAME of {CATBOOST}"),
 }
 """by suffix: what it is, and what to do"""
 

@@ -24,7 +24,7 @@ from surefoot.policies.interface import interface_from
 from surefoot.policies.libraries import library
 from surefoot.policies.loaded import Loaded, checked, interface_content
 from surefoot.policies.models import Layer, Network, Reals
-from surefoot.policies.onnx import external, graphs, writer
+from surefoot.policies.onnx import external, graphs, trees, writer
 from surefoot.policies.onnx.writer import METADATA
 from surefoot.policies.original import Original, installed, not_installed, refusal
 
@@ -66,6 +66,8 @@ def network_in(data: bytes) -> Loaded:
 
 def _network_of(model: ModelProto, max_numbers: int) -> Loaded:
     """Return the layers of a chain, which the core computes, or else a graph."""
+    if trees.has_trees(model.graph):
+        return trees.trees_in(model.graph)
     graphs.check_is_function(model.graph)
     try:
         return _Reader(model.graph, max_numbers=max_numbers).run()
@@ -415,6 +417,8 @@ def _original(path: Path, _: int) -> Original | str:
     try:
         model = onnx.load(str(path), load_external_data=False)
         external.with_numbers(model, path)
+        if trees.has_trees(model.graph):
+            return "tree ensembles in ONNX files are not compared"
         content = _before_softmax(onnx, model)
         session = runtime.InferenceSession(
             content, sess_options=options, providers=["CPUExecutionProvider"]
