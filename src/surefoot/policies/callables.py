@@ -142,10 +142,10 @@ class _Batches:
         states, scores = self._scores
         row = dict(zip(outputs_of(self._function, self._task), scores[states.index(state)].tolist(),
                        strict=True))  # fmt: skip
-        one, other = (row.get(self._task.actions[number]) for number in (first, second))
-        if one is None or other is None:
+        score, other = (row.get(self._task.actions[number]) for number in (first, second))
+        if score is None or other is None:
             return False
-        return bool(abs(one - other) <= NEAR * max(map(abs, row.values())))
+        return bool(abs(score - other) <= NEAR * max(map(abs, row.values())))
 
 
 def _parted(packed: bytes, width: int) -> list[bytes]:

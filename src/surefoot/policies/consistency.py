@@ -105,15 +105,15 @@ def held_all(task: Task, ask_all: AskAll, is_near: IsNear) -> AskAll:
 
     def asked(states: Sequence[bytes], applicable: Sequence[list[int]]) -> list[int]:
         choices = ask_all(states, applicable)
-        due, found = [], []
+        due, decisions = [], []
         for state, actions, choice in zip(states, applicable, choices, strict=True):
             is_new = memory.is_new(state)
-            found.append(memory.noted(state, choice, is_near))
+            decisions.append(memory.noted(state, choice, is_near))
             due += memory.due(state, actions) if is_new else []
         if due:
             again, its_actions = zip(*reversed(due), strict=True)
             for state, choice in zip(again, ask_all(again, its_actions), strict=True):
                 memory.noted(state, choice, is_near)
-        return found
+        return decisions
 
     return asked

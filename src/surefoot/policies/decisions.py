@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, ParamSpec, TypeVar
 
@@ -40,6 +40,13 @@ def checked_number(
 
 
 def _unknown_action(task: Task, action: object, state: State) -> InputError:
+    if isinstance(action, Mapping):
+        return InputError(
+            "policy-stochastic",
+            f"the policy returns {shown(action)}, no action, {_where(state)}",
+            hint="a policy decides: return the likeliest action, max(given, key=given.get); "
+            "distributions are not followed",
+        )
     if not isinstance(action, str):
         return InputError(
             "policy-bad-action",

@@ -11,6 +11,10 @@ from pathlib import Path
 from surefoot.errors import InputError, Unsupported, printable
 from surefoot.policies.as_function import batched_hint
 
+MEMORY = (
+    "make what it remembers a part of the state: a task of your own, and a policy that is a "
+    "function of both"
+)
 KERAS = (
     "give it as a function: surefoot.batched(lambda states: model(states).numpy()), or export it "
     'as ONNX: model.export("policy.onnx", format="onnx")'
@@ -42,6 +46,9 @@ FILES = {
 def check_not_foreign(thing: object) -> None:
     """Raise Unsupported for a model of a library that is not read."""
     for base in type(thing).__mro__:
+        if base.__name__.startswith("Recurrent") and base.__module__.startswith("sb3_contrib."):
+            message = f"{printable(base.__name__)} remembers earlier states"
+            raise Unsupported("policy-recurrent", message, hint=MEMORY)
         library = base.__module__.partition(".")[0]
         if library in HINTS:
             raise _refused(thing, f" of {library}", HINTS[library])

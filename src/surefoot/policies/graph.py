@@ -30,7 +30,7 @@ class NotRead(ValueError):
 
 
 @dataclass(frozen=True)
-class Step:
+class Operation:
     """One operator, by the name that ONNX has for it: from named values to a named value."""
 
     operator: str
@@ -47,7 +47,7 @@ class Graph:
 
     num_inputs: int
     num_outputs: int
-    steps: tuple[Step, ...]
+    steps: tuple[Operation, ...]
     constants: tuple[tuple[str, Value], ...]
     source: str
     result: str
@@ -90,7 +90,7 @@ class Graph:
 
 
 def of_steps(
-    steps: tuple[Step, ...],
+    steps: tuple[Operation, ...],
     *,
     num_inputs: int,
     constants: Mapping[str, Value],
@@ -106,7 +106,7 @@ def of_steps(
     return Graph(num_inputs, made.shape[1], *parts)
 
 
-def _made(step: Step, inputs: list[Any], rows: int) -> Value:
+def _made(step: Operation, inputs: list[Any], rows: int) -> Value:
     """Return what a step makes. Raises ValueError if that is too large, or cannot be."""
     try:
         made = OPERATORS[step.operator](dict(step.attributes), *inputs)
@@ -178,8 +178,8 @@ def _gemm(attributes: Attributes, left: Value, right: Value, added: Value | None
 
 
 def _erf(value: Value) -> Value:
-    found = [math.erf(each) for each in value.ravel().tolist()]
-    return np.array(found, dtype=value.dtype).reshape(value.shape)
+    errors = [math.erf(each) for each in value.ravel().tolist()]
+    return np.array(errors, dtype=value.dtype).reshape(value.shape)
 
 
 def _gelu(attributes: Attributes, value: Value) -> Value:

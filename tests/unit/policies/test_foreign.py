@@ -40,6 +40,21 @@ def test_other_models_that_predict():
     assert caught.value.hint == "give it as a function: surefoot.batched(model.predict)"
 
 
+def test_agents_that_remember():
+    agent = model_of("sb3_contrib", "RecurrentPPO", predict=lambda self, rows: rows)
+    with pytest.raises(Unsupported) as caught:
+        load_policy(agent, grid(3, 4))
+    assert caught.value.code == "policy-recurrent"
+
+
+def test_distributions_are_not_followed():
+    policy = load_policy(lambda state: {"a0": 0.5, "a1": 0.5}, grid(3, 4))
+    with pytest.raises(InputError) as caught:
+        policy.decide({"v0": 9, "v1": 9, "v2": 9})
+    assert caught.value.code == "policy-stochastic"
+    assert "max(given, key=given.get)" in caught.value.hint
+
+
 @pytest.mark.parametrize("name", ["net.keras", "net.h5", "net.cbm"])
 def test_their_files_are_no_pickles(name, tmp_path):
     (tmp_path / name).write_bytes(b"PK\x03\x04 or anything")

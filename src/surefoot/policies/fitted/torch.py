@@ -11,10 +11,10 @@ from typing import Any
 from surefoot.errors import SurefootError, Unsupported, printable
 from surefoot.policies.convert.torch_modules import network_of, with_last_layer
 from surefoot.policies.fitted.library import Fitted
+from surefoot.policies.foreign import MEMORY
 from surefoot.policies.like import last_layer
 from surefoot.policies.loaded import Loaded
 from surefoot.policies.models import Model
-from surefoot.policies.onnx.graphs import MEMORY
 
 RECURRENT = ("RNNBase", "RNNCellBase")
 OPSET = 17

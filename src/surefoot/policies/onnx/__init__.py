@@ -19,6 +19,7 @@ import numpy as np
 
 from surefoot.errors import InputError, Unsupported, printable, quoted
 from surefoot.files import file_bytes, parse_json
+from surefoot.policies.foreign import MEMORY
 from surefoot.policies.format import Format, Writer
 from surefoot.policies.interface import interface_from
 from surefoot.policies.libraries import library
@@ -152,7 +153,7 @@ class _Reader:
             raise Unsupported(
                 "onnx-inputs",
                 f"the model has {len(inputs):,} inputs; one vector is read",
-                hint=graphs.MEMORY if len(inputs) > 1 else None,
+                hint=MEMORY if len(inputs) > 1 else None,
             )
         type = inputs[0].type.tensor_type.elem_type
         if type not in (_FLOAT, _DOUBLE):

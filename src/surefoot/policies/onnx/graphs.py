@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from surefoot.errors import InputError, Unsupported, printable, quoted
-from surefoot.policies.graph import OPERATORS, NotRead, Step, Value, of_steps
+from surefoot.policies.foreign import MEMORY
+from surefoot.policies.graph import OPERATORS, NotRead, Operation, Value, of_steps
 from surefoot.policies.loaded import Loaded
 from surefoot.policies.models import Precision
 
@@ -26,10 +27,6 @@ RECURRENT = ("GRU", "LSTM", "RNN")
 BATCHED = (
     "run it with onnxruntime as a function of many states: surefoot.batched(lambda states: "
     'session.run(None, {"NAME": states.astype("float32")})[0])'
-)
-MEMORY = (
-    "make what it remembers a part of the state: a task of your own, and a policy that is a "
-    "function of both"
 )
 
 
@@ -74,7 +71,7 @@ def graph_of(graph: GraphProto) -> Loaded:
     return Loaded(model, notes=tuple(notes))
 
 
-def _check_names(steps: list[Step], known: set[str], result: str) -> None:
+def _check_names(steps: list[Operation], known: set[str], result: str) -> None:
     """Raise InputError unless every value is computed once, before it is used, and one is the
     output.
     """
@@ -115,8 +112,8 @@ def _input(graph: GraphProto) -> ValueInfoProto:
     if len(graph.output) != 1:
         message = f"the model has {len(graph.output):,} outputs; one vector of scores is read"
         raise Unsupported("onnx-outputs", message, hint=BATCHED)
-    found: ValueInfoProto = inputs[0]
-    return found
+    vector: ValueInfoProto = inputs[0]
+    return vector
 
 
 def _width(given: ValueInfoProto) -> int:
@@ -166,7 +163,7 @@ def _turned(node: NodeProto, constants: dict[str, Value], place: str) -> Value:
     return matrix.T if all(list(entry.ints) == [1, 0] for entry in node.attribute) else matrix
 
 
-def _check_product(step: Step, constants: dict[str, Value], place: str) -> None:
+def _check_product(step: Operation, constants: dict[str, Value], place: str) -> None:
     """Raise Unsupported for products of two values that depend on the state."""
     if step.operator not in ("MatMul", "Gemm"):
         return
@@ -191,7 +188,7 @@ def _without_end(graph: GraphProto) -> tuple[list[tuple[int, NodeProto]], str, l
     return nodes, result, notes
 
 
-def _step(node: NodeProto, place: str) -> Step:
+def _step(node: NodeProto, place: str) -> Operation:
     name = printable(f"{node.domain}.{node.op_type}".strip("."))
     if node.domain not in ("", "ai.onnx") or node.op_type not in (*OPERATORS, *PASSED_ON):
         message = f"operator {name} is not supported"
@@ -204,7 +201,7 @@ def _step(node: NodeProto, place: str) -> Step:
         if operator == "Cast" and attributes.get("to") not in (FLOAT, DOUBLE):
             raise Unsupported("onnx-operator", "Cast is read to floats only", place=place)
         operator, inputs, attributes = "Identity", inputs[:1], {}
-    return Step(operator, inputs, node.output[0], tuple(attributes.items()))
+    return Operation(operator, inputs, node.output[0], tuple(attributes.items()))
 
 
 def _value(entry: AttributeProto, place: str) -> Any:

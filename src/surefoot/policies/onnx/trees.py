@@ -168,10 +168,10 @@ def _tree(
         )
         for side in ("true", "false")
     )
-    found = np.zeros((len(rows), count))
+    scores = np.zeros((len(rows), count))
     for at, row in enumerate(rows):
         for output, weight in weights.get((tree, values["nodes_nodeids"][row]), {}).items():
-            found[at, output] = weight
+            scores[at, output] = weight
     return Tree(
         leaf=leaf,
         features=np.array([values["nodes_featureids"][row] for row in rows], dtype=np.int64),
@@ -179,7 +179,7 @@ def _tree(
         left=np.where(turned, no, yes),
         right=np.where(turned, yes, no),
         places=np.arange(len(rows)) * count,
-        values=found.ravel(),
+        values=scores.ravel(),
         output=-1,
     )
 
@@ -193,8 +193,8 @@ def _of_margin(parts: list[Tree], values: dict[str, Any], base: Reals) -> tuple[
     is_positive = not ids and all(weight >= 0 for weight in values["class_weights"])
     moved = []
     for tree in parts:
-        found = tree.values.reshape(-1, 2)
-        column = np.stack([np.zeros(len(found)), found[:, only]], axis=1)
+        scores = tree.values.reshape(-1, 2)
+        column = np.stack([np.zeros(len(scores)), scores[:, only]], axis=1)
         fields = {**tree.__dict__, "values": column.ravel()}
         moved.append(Tree(**fields))
     start = float(base[only])
