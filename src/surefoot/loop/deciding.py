@@ -11,6 +11,7 @@ from surefoot.loop.precautions import are_possible
 from surefoot.loop.state import State
 from surefoot.options import DebugOptions
 from surefoot.records import EvaluateResult
+from surefoot.records.common import restriction
 from surefoot.records.lines import (
     AfterLine,
     BeforeLine,
@@ -152,7 +153,8 @@ def _verify(options: DebugOptions) -> Step:
 def _after_verdict(line: VerifyLine) -> Step:
     result = line.result
     if result.verdict == "safe":
-        return End("safe", f"no run fails from {_starts_text(result)}")
+        claim = f"no run fails from {_starts_text(result)}"
+        return End("safe", f"{claim},{restriction(True)}" if result.sampled else claim)
     if result.verdict == "unknown":
         reason = f"no failing run was found; not verified: {result.reason}"
         return End("open", reason, lacks_time=is_cut_short(line))

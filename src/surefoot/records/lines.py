@@ -177,6 +177,7 @@ class VerdictPart(Part, frozen=True, kw_only=True):
     run: dict[str, object] | None = None
     others: tuple[dict[str, object], ...] = ()
     code: str | None = None
+    sampled: bool = False
 
 
 class VerifyLine(LineBase, tag="verify", frozen=True, kw_only=True):
