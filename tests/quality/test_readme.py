@@ -18,14 +18,17 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
 RUN = ("surefoot", "python", "printf")
-NEEDS = {"examples/gymnasium_training.py": ("gymnasium", "sb3_contrib", "torch")}
+NEEDS = {
+    "examples/frozenlake.py": ("gymnasium", "stable_baselines3", "torch"),
+    "examples/gymnasium_training.py": ("gymnasium", "sb3_contrib", "torch"),
+}
 VARYING = {"seconds", "check_seconds", "peak_memory_mb", "states_per_second"}
 TIMES = re.compile(r"[\d.,]+(?= (?:s|ms|states/s|steps/s)\b)")
 ROUNDS = re.compile(r"^( *\d+(?: +[\d.,e+-]+){6} +(?:[\d,]+/[\d,]+|-))(?: +[\d,]+\.\d){4}", re.M)
 """rows of the table of debug: eight columns, then the seconds of four stages"""
 
 
-LONG = {"docs/training.md", "examples/gymnasium_training.py"}
+LONG = {"docs/training.md", "examples/frozenlake.py", "examples/gymnasium_training.py"}
 """pages and examples that train policies"""
 
 

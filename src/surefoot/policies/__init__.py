@@ -26,6 +26,8 @@ from surefoot.policies.callables import (
     first_of,
     many,
     outputs_of,
+    predicting,
+    predicts,
     random_of,
     single,
     state_rows,
@@ -231,7 +233,8 @@ def as_policy(
     It may be a Policy of this task; text or a path, which goes to :func:`load_policy`; a mapping
     from states to names of actions; a callable that takes a State and returns the name of an
     action; what ``surefoot.batched`` returns; a Network, Trees or Rules; or a fitted model of
-    XGBoost, LightGBM or scikit-learn, or a ``torch.nn.Sequential``.
+    XGBoost, LightGBM, scikit-learn or Stable-Baselines3, or a ``torch.nn.Sequential``. A model of
+    Stable-Baselines3 on a task of an environment that is stepped is asked with observations.
     """
     task = require_task(task)
     if isinstance(policy, Policy):
@@ -257,6 +260,9 @@ def _made_of(
             f"{quoted(kind)} is a class, not a policy",
             hint=f"give an object of it: {kind}(...)",
         )
+    if task.observation is not None and predicts(thing):
+        _refuse_options(name, interface=interface, unfiltered=unfiltered)
+        return Policy(task, name, core=predicting(task, thing))
     if (loaded := model_of(thing)) is not None:
         return _learned(name, task, loaded, interface=interface, unfiltered=unfiltered)
     check_not_foreign(thing)

@@ -102,6 +102,33 @@ def random_of(task: Task, seed: int) -> object:
     return _core.CallablePolicy(_question(task, decide))
 
 
+def predicting(task: Task, model: Any) -> object:
+    """Return the policy of a model that is shown what the environment of the task shows, and
+    answers with the number of an action: ``model.predict(observation, deterministic=True)``.
+    """
+    show = task.observation
+    assert show is not None
+    normal = getattr(model, "get_vec_normalize_env", lambda: None)()
+
+    def decide(state: State) -> str:
+        shown_state = show(state)
+        if normal is not None:
+            shown_state = normal.normalize_obs(shown_state)
+        answer, memory = model.predict(shown_state, deterministic=True)
+        if memory is not None:
+            raise InputError(
+                "policy-recurrent", "the policy has a memory: it is no function of the state"
+            )
+        return task.actions[int(answer)]
+
+    return single(task, decide)
+
+
+def predicts(model: object) -> bool:
+    """Return whether this answers observations, as models of Stable-Baselines3 do."""
+    return all(hasattr(model, name) for name in ("predict", "observation_space", "action_space"))
+
+
 def many(task: Task, function: Batched) -> object:
     """Return the policy of a function of many states. Raises InputError when it is asked if it
     decides in two ways in one state, unless by scores that only rounding tells apart.
