@@ -15,6 +15,7 @@ output holds the result and nothing else.
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Sequence
 from functools import partial
 
@@ -24,12 +25,13 @@ QUIET = "--quiet"
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run ``surefoot`` with these arguments (default: the process's) and return the exit code."""
+    begin = time.monotonic()
     try:
         from surefoot.cli.failures import Guard
 
         given = list(sys.argv[1:] if arguments is None else arguments)
         with Guard(given) as guard:
-            result = _run(given)
+            result = _run(given, begin)
             sys.stdout.flush()
             guard.code = result if isinstance(result, int) else 0
         return guard.code
@@ -37,12 +39,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return INTERRUPTED
 
 
-def _run(given: list[str]) -> object:
+def _run(given: list[str], begin: float) -> object:
     """Run the command that is asked for; ``--quiet`` is for all of them."""
+    from surefoot.cli.deadline import command_begun
     from surefoot.cli.progress import Signs, signs_of_life
 
     is_quiet = QUIET in given
-    with signs_of_life(Signs(is_quiet=is_quiet)):
+    with signs_of_life(Signs(is_quiet=is_quiet)), command_begun(begin):
         return _command([each for each in given if each != QUIET])()
 
 

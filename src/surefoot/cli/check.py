@@ -250,7 +250,7 @@ def check(
     from surefoot.cli.output import json_text
 
     options = checked_options(options)
-    deadline = Deadline(options.max_seconds)
+    deadline = Deadline(options.max_seconds, options.memory_mb)
     begin = time.perf_counter()
     files, source = _files_and_task(given, task)
     tasks = Tasks(source, task_arguments)

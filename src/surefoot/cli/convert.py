@@ -69,7 +69,7 @@ def convert(
 
     begin = time.perf_counter()
     limits = _checked_limits(max_seconds, memory_mb)
-    deadline = Deadline(max_seconds)
+    deadline = Deadline(max_seconds, memory_mb)
     with deadline.working("converting"):
         from surefoot.policies.convert import convert as run
 

@@ -1,4 +1,4 @@
-"""When a command must be done: one deadline from its start, which goes to all that it does."""
+"""When a command must be done, and how much memory it may hold: one limit for all that it does."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from dataclasses import replace
 from types import FrameType
 from typing import NoReturn
 
+from surefoot.cli.memory import Memory, MemoryWatch
 from surefoot.cli.progress import Progress
 from surefoot.errors import OutOfBudget
 from surefoot.options import Options
@@ -22,12 +23,28 @@ AGAIN_SECONDS = 0.5  # until it is interrupted again, if something swallowed tha
 FOREVER = 1e8
 
 
-class Deadline:
-    """So many seconds from now, for the whole of a command."""
+_begin: float | None = None
 
-    def __init__(self, max_seconds: float) -> None:
+
+@contextmanager
+def command_begun(at: float) -> Iterator[None]:
+    """Let deadlines within a ``with`` block count from here: reading the arguments takes time."""
+    global _begin
+    before, _begin = _begin, at
+    try:
+        yield
+    finally:
+        _begin = before
+
+
+class Deadline:
+    """So many seconds for the whole of a command, from where it has begun; and so much memory."""
+
+    def __init__(self, max_seconds: float, memory_mb: int | None = None) -> None:
         self.seconds = max_seconds if 0 <= max_seconds < FOREVER else FOREVER
-        self._end = time.monotonic() + self.seconds
+        begin = time.monotonic() if _begin is None else _begin
+        self._end = begin + self.seconds
+        self._memory = None if memory_mb is None else Memory(memory_mb)
 
     @property
     def left(self) -> float:
@@ -35,8 +52,14 @@ class Deadline:
         return max(self._end - time.monotonic(), 0.0)
 
     def within(self, options: Options, *, share: float = 1.0) -> Options:
-        """Return the options of a stage with no more time than is left, or than a share of it."""
-        return replace(options, max_seconds=min(options.max_seconds, share * self.left))
+        """Return the options of a stage with no more time than is left, or than a share of it, and
+        with no more memory than is left.
+        """
+        seconds = min(options.max_seconds, share * self.left)
+        if self._memory is None:
+            return replace(options, max_seconds=seconds)
+        memory_mb = self._memory.for_states(options.memory_mb)
+        return replace(options, max_seconds=seconds, memory_mb=memory_mb)
 
     @contextmanager
     def working(self, what: str) -> Iterator[Progress]:
@@ -48,7 +71,8 @@ class Deadline:
 
     @contextmanager
     def enforced(self, what: str) -> Iterator[None]:
-        """Raise OutOfBudget in a ``with`` block that is at work some time after the deadline.
+        """Raise OutOfBudget in a ``with`` block that is at work some time after the deadline, or
+        holds too much memory.
 
         That needs a signal, which only the main thread gets, and not on every system.
         """
@@ -56,10 +80,19 @@ class Deadline:
             yield
             return
         grace = max(GRACE_SECONDS, GRACE_SHARE * self.seconds)
-        with _alarm(self._end + grace, lambda: self._interrupt(what)):
+        at = max(self._end, time.monotonic() - grace / 2) + grace
+        if self._memory is None:
+            with _alarm(at, lambda: self._interrupt(what)):
+                yield
+            return
+        watch = MemoryWatch(self._memory)
+        with _alarm(at, lambda: self._interrupt(what, watch)), watch:
             yield
 
-    def _interrupt(self, what: str) -> NoReturn:
+    def _interrupt(self, what: str, watch: MemoryWatch | None = None) -> NoReturn:
+        if watch is not None and watch.has_struck and self._memory is not None:
+            text = f"ran out of memory ({self._memory.megabytes:,} MB) {what}"
+            raise OutOfBudget("out-of-memory", text, hint="give more with --memory-mb")
         text = f"ran out of seconds ({self.seconds:g}) {what}"
         raise OutOfBudget("out-of-seconds", text, hint="give more with --max-seconds")
 

@@ -71,7 +71,7 @@ def debug(
           -o quick --json
     """
     policy.check_given()
-    deadline = Deadline(options.max_seconds)
+    deadline = Deadline(options.max_seconds, options.memory_mb)
     with deadline.working("reading the task"):
         from surefoot.campaign import can_handle
         from surefoot.campaign.folder import check_new

@@ -217,7 +217,7 @@ def decide(
     from surefoot.cli.output import document, json_text
 
     settings = options.plain()
-    begin, deadline = time.perf_counter(), Deadline(options.max_seconds)
+    begin, deadline = time.perf_counter(), Deadline(options.max_seconds, options.memory_mb)
     with deadline.working("reading the task"):
         from surefoot.cli.deciding import Deciding
         from surefoot.objectives import OBJECTIVES

@@ -57,7 +57,7 @@ def distill(
     """
 
     policy.check_given()
-    deadline = Deadline(options.max_seconds)
+    deadline = Deadline(options.max_seconds, options.memory_mb)
     with deadline.working("reading the task"):
         from surefoot.train import distilling
         from surefoot.train.fitting import fitting_library

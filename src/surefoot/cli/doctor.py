@@ -44,7 +44,7 @@ def doctor(
     from surefoot.cli.output import document, json_text
 
     options = checked_options(options)
-    deadline = Deadline(options.max_seconds)
+    deadline = Deadline(options.max_seconds, options.memory_mb)
     begin = time.perf_counter()
     with deadline.working("examining the task"):
         from surefoot.doctor import examine

@@ -73,7 +73,7 @@ def domains(
     """
 
     _check(name, out, max_seconds, memory_mb)
-    begin, deadline = time.perf_counter(), Deadline(max_seconds)
+    begin, deadline = time.perf_counter(), Deadline(max_seconds, memory_mb)
     limits = {"max_seconds": max_seconds, "memory_mb": memory_mb}
     given = {"name": name, "out": out and str(out), **limits}
     if name is None:

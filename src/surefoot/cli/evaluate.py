@@ -63,7 +63,7 @@ def evaluate(
 
     policy.check_given()
     options = _checked_options(options)
-    deadline = Deadline(options.max_seconds)
+    deadline = Deadline(options.max_seconds, options.memory_mb)
     with deadline.working("reading the task"):
         from surefoot.evaluate import evaluate as run
 

@@ -53,7 +53,7 @@ def explore(
     from surefoot.cli.output import document, json_text
 
     options = checked_options(options)
-    deadline = Deadline(options.max_seconds)
+    deadline = Deadline(options.max_seconds, options.memory_mb)
     with deadline.working("reading the task"):
         loaded = task_arguments.load(task)
         begin = _begin(loaded, states, initial=initial)

@@ -90,7 +90,7 @@ def export(
     from surefoot.cli.output import document, json_text
 
     options = checked_options(options)
-    deadline = Deadline(options.max_seconds)
+    deadline = Deadline(options.max_seconds, options.memory_mb)
     begin = time.perf_counter()
     with deadline.working("reading faults"):
         _check_given(files, shield, python)

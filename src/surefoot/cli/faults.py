@@ -144,7 +144,7 @@ def faults(
 
     policy.check_given()
     saving.check()
-    begin, deadline = time.perf_counter(), Deadline(options.max_seconds)
+    begin, deadline = time.perf_counter(), Deadline(options.max_seconds, options.memory_mb)
     with deadline.working("reading the task"):
         from surefoot.faults import can_handle
 

@@ -122,7 +122,7 @@ def fuzz(
 
     policy.check_given()
     saving.check()
-    deadline = Deadline(options.max_seconds)
+    deadline = Deadline(options.max_seconds, options.memory_mb)
     with deadline.working("reading the task"):
         from surefoot.cli.state_text import read_states
         from surefoot.fuzz import can_handle

@@ -78,7 +78,7 @@ def minimise(
     from surefoot.cli.output import document, json_text
 
     options = checked_options(options)
-    deadline = Deadline(options.max_seconds)
+    deadline = Deadline(options.max_seconds, options.memory_mb)
     seconds_to_check(check_seconds, no_check=False)
     saving.check()
     begin = time.perf_counter()

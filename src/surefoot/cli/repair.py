@@ -75,7 +75,7 @@ def repair(
 
     policy.check_given()
     options = checked_options(options)
-    deadline = Deadline(options.max_seconds)
+    deadline = Deadline(options.max_seconds, options.memory_mb)
     begin = time.perf_counter()
     with deadline.working("reading the task"):
         from surefoot.repair import can_handle

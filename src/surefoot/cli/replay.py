@@ -113,7 +113,7 @@ def _replay_one(
 ) -> int:
     from surefoot.cli.output import document, json_text
 
-    deadline = Deadline(options.max_seconds)
+    deadline = Deadline(options.max_seconds, options.memory_mb)
     with deadline.working("replaying"):
         from surefoot.findings import read_finding
         from surefoot.replay import replayed

@@ -102,7 +102,7 @@ def report(
     from surefoot.cli.output import json_text, peak_memory_mb
 
     options = checked_options(options)
-    deadline = Deadline(options.max_seconds)
+    deadline = Deadline(options.max_seconds, options.memory_mb)
     files.check(json=json)
     with deadline.working("reading the campaign"):
         from surefoot.pictures import PICTURES

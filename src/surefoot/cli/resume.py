@@ -102,6 +102,7 @@ def resume(
         **({"component": list(component)} if component else {}),
         **task_arguments.given(),
     }
+    deadline = Deadline(FOREVER if more is None else more, given.options.memory_mb)
     left = None if more is None else lambda: LOOP_SHARE * deadline.left
     with display as watch, deadline.enforced("debugging"):
         result = go_on(directory, loaded, watch, component, left=left)

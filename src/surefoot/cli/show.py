@@ -49,7 +49,7 @@ def show(
       surefoot show debugged/findings/fault-2c26b46b68ffc68f.json
     """
     options = checked_options(options)
-    deadline = Deadline(options.max_seconds)
+    deadline = Deadline(options.max_seconds, options.memory_mb)
     if what.is_dir():
         return _show_campaign(what, is_json=json)
 

@@ -63,7 +63,7 @@ def simulate(
     from surefoot.cli.state_text import read_states, state_of
 
     options = checked_options(options)
-    deadline = Deadline(options.max_seconds)
+    deadline = Deadline(options.max_seconds, options.memory_mb)
     with deadline.working("reading the task"):
         from surefoot.simulate import simulate as run
 

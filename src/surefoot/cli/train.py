@@ -58,7 +58,7 @@ def train(
       surefoot train truck.jani --property safety.jani -o truck.onnx --hidden 32,32
     """
 
-    deadline = Deadline(options.max_seconds)
+    deadline = Deadline(options.max_seconds, options.memory_mb)
     with deadline.working("reading the task"):
         from surefoot.policies.libraries import library
         from surefoot.policies.writing import check_writable, suffixes_of

@@ -120,7 +120,7 @@ def verify(
 
     policy.check_given()
     saving.check()
-    deadline = Deadline(options.max_seconds)
+    deadline = Deadline(options.max_seconds, options.memory_mb)
     with deadline.working("reading the task"):
         options = _checked_options(options, evidence)
         loaded = task_arguments.load(task)
