@@ -41,6 +41,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(given: list[str], begin: float) -> object:
     """Run the command that is asked for; ``--quiet`` is for all of them."""
+    if given == ["--version"]:
+        _print_version()
+        return None
     from surefoot.cli.deadline import command_begun
     from surefoot.cli.progress import Signs, signs_of_life
 
@@ -49,12 +52,16 @@ def _run(given: list[str], begin: float) -> object:
         return _command([each for each in given if each != QUIET])()
 
 
+def _print_version() -> None:
+    from surefoot import __version__
+
+    print(__version__)
+
+
 def _command(given: list[str]) -> Callable[[], object]:
     """Return the command that is asked for, with its arguments."""
     if given == ["--version"]:
-        from surefoot import __version__
-
-        return partial(print, __version__)
+        return _print_version
     from surefoot.cli.commands import check_command, help_text
 
     if (text := help_text(given)) is not None:

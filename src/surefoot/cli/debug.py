@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 SAFE, UNSAFE, UNKNOWN = 0, 1, 4
 LOOP_SHARE = 0.98  # of the time that is left: the result is to be written and read
+END_SECONDS = 0.4  # for the same, however little time there is
 Directory = Annotated[
     Path,
     Parameter(name=("--out", "-o"), help="a new directory, where everything that is found is kept"),
@@ -87,8 +88,13 @@ def debug(
     title = f"{printable(loaded.name)}, policy {printable(loaded_policy.name)}"
     display = Display("debug", loaded, out, title, is_json=json)
     with display as watch, deadline.enforced("debugging"):
-        result = begin(loaded_policy, out, settings, watch, left=lambda: LOOP_SHARE * deadline.left)
+        result = begin(loaded_policy, out, settings, watch, left=lambda: for_loop(deadline))
     return display.end(result, given)
+
+
+def for_loop(deadline: Deadline) -> float:
+    """Return how much of the time that is left the loop may use."""
+    return max(LOOP_SHARE * deadline.left - END_SECONDS, 0.0)
 
 
 @dataclass

@@ -78,7 +78,7 @@ def resume(
       surefoot resume debugged --max-seconds 600
       surefoot resume debugged --component my_bias.py:BIAS
     """
-    from surefoot.cli.debug import LOOP_SHARE, Display
+    from surefoot.cli.debug import Display, for_loop
 
     options = checked_options(options)
     more = options.max_seconds
@@ -103,7 +103,7 @@ def resume(
         **task_arguments.given(),
     }
     deadline = Deadline(FOREVER if more is None else more, given.options.memory_mb)
-    left = None if more is None else lambda: LOOP_SHARE * deadline.left
+    left = None if more is None else lambda: for_loop(deadline)
     with display as watch, deadline.enforced("debugging"):
         result = go_on(directory, loaded, watch, component, left=left)
     return display.end(result, arguments)
