@@ -56,9 +56,9 @@ class ExportArguments(BudgetOptions):
     """What every command takes."""
 
     max_seconds: float = BudgetOptions.max_seconds
-    """not needed here: the files bound the work"""
+    """stop after this many seconds: then nothing is said or written"""
     memory_mb: int = BudgetOptions.memory_mb
-    """not needed here: the files bound what is kept"""
+    """stop when more than this many megabytes are needed"""
     seed: int = 0
     """of the policy random, if --policy gives that"""
 

@@ -48,9 +48,9 @@ class ReplayArguments(BudgetOptions):
     """What every command takes."""
 
     max_seconds: float = BudgetOptions.max_seconds
-    """not needed here: a run has an end"""
+    """stop after this many seconds: then nothing is said or written"""
     memory_mb: int = BudgetOptions.memory_mb
-    """not needed here: the file bounds what is kept"""
+    """stop when more than this many megabytes are needed"""
     seed: int = 0
     """of the policy random, if --policy gives that"""
 

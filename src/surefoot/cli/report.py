@@ -67,9 +67,9 @@ class ReportArguments(BudgetOptions):
     """What every command takes."""
 
     max_seconds: float = BudgetOptions.max_seconds
-    """not needed here: what a report shows is bounded"""
+    """stop after this many seconds: then nothing is said or written"""
     memory_mb: int = BudgetOptions.memory_mb
-    """not needed here: what a report shows is bounded"""
+    """stop when more than this many megabytes are needed"""
     seed: int = 0
     """not needed here: nothing is drawn"""
     picture: str | None = None

@@ -81,4 +81,4 @@ class CheckOptions(BudgetOptions):
     """How long to check a certificate."""
 
     memory_mb: int = BudgetOptions.memory_mb
-    """not needed here: the file bounds what is kept"""
+    """stop when more than this many megabytes are needed"""
