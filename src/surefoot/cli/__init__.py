@@ -41,8 +41,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(given: list[str], begin: float) -> object:
     """Run the command that is asked for; ``--quiet`` is for all of them."""
+    from surefoot.cli.commands import help_text
+
     if given == ["--version"]:
         _print_version()
+        return None
+    if (text := help_text(given)) is not None:
+        print(text, end="")
         return None
     from surefoot.cli.deadline import command_begun
     from surefoot.cli.progress import Signs, signs_of_life
@@ -60,12 +65,8 @@ def _print_version() -> None:
 
 def _command(given: list[str]) -> Callable[[], object]:
     """Return the command that is asked for, with its arguments."""
-    if given == ["--version"]:
-        return _print_version
-    from surefoot.cli.commands import check_command, help_text
+    from surefoot.cli.commands import check_command
 
-    if (text := help_text(given)) is not None:
-        return partial(print, text, end="")
     check_command(given)
     from surefoot.cli.app import app, load_commands
 
