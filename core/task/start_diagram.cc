@@ -2,12 +2,22 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <set>
 
 namespace surefoot {
 
 namespace {
 
 constexpr std::size_t kMaxEdges = 4'000'000;
+
+// Whether a condition says that two variables differ.
+bool is_difference(const Pool& pool, NodeId id) {
+    const bool is_negated = pool[id].op == Op::logical_not;
+    const Node& node = is_negated ? pool[pool[id].a] : pool[id];
+    if (node.op != (is_negated ? Op::equal : Op::not_equal)) return false;
+    return pool[node.a].op == Op::variable && pool[node.b].op == Op::variable;
+}
 
 }  // namespace
 
@@ -24,6 +34,7 @@ StartDiagram::StartDiagram(const StartEnumerator& starts)
     : starts_(starts),
       open_(starts.domains_.size() + 1),
       needed_(starts.domains_.size() + 1),
+      alike_(starts.domains_.size() + 1),
       layers_(starts.domains_.size() + 1) {
     for (std::size_t c = 0; c < starts.linear_.size(); ++c) {
         const auto& factors = starts.linear_[c].factors;
@@ -32,6 +43,39 @@ StartDiagram::StartDiagram(const StartEnumerator& starts)
     }
     for (const auto& [variable, last] : starts.read_until_) {
         for (std::size_t d = variable + 1; d <= last; ++d) needed_[d].push_back(variable);
+    }
+    if (starts.task_.start() != kNoNode) find_alike();
+}
+
+// Variables that must only differ from the same later ones are alike: what they leave to those is
+// the set of their values. Each must have room for the values of the others.
+void StartDiagram::find_alike() {
+    const Pool& pool = starts_.pool_;
+    std::map<std::uint32_t, std::set<std::uint32_t>> differs_from;
+    std::set<std::uint32_t> others;
+    for (NodeId node : pool.conjuncts_of(starts_.task_.start())) {
+        const auto variables = pool.variables_of(node);
+        if (variables.size() == 2 && is_difference(pool, node)) {
+            differs_from[variables[0]].insert(variables[1]);
+        } else if (variables.size() > 1) {
+            others.insert(variables.begin(), variables.end());
+        }
+    }
+    for (std::size_t depth = 0; depth < needed_.size(); ++depth) {
+        using Bounds = std::pair<std::int64_t, std::int64_t>;
+        std::map<std::pair<Bounds, std::vector<std::uint32_t>>, std::vector<std::size_t>> places;
+        for (std::size_t place = 0; place < needed_[depth].size(); ++place) {
+            const std::uint32_t variable = needed_[depth][place];
+            const VariableSpec& spec = starts_.layout_.variable(variable);
+            if (spec.type == Type::real || others.count(variable) > 0) continue;
+            const auto& later = differs_from[variable];
+            const auto first = later.lower_bound(static_cast<std::uint32_t>(depth));
+            const std::vector<std::uint32_t> role(first, later.end());
+            places[{{spec.lower, spec.upper}, role}].push_back(place);
+        }
+        for (auto& [role, group] : places) {
+            if (group.size() > 1) alike_[depth].push_back(std::move(group));
+        }
     }
 }
 
@@ -86,6 +130,13 @@ StartDiagram::Key StartDiagram::key_of(std::size_t depth, const StartEnumerator:
         key.push_back(static_cast<std::int64_t>(walk.sums[conjunct]));
     for (std::uint32_t variable : needed_[depth])
         key.push_back(starts_.layout_.value(walk.state.data(), variable));
+    const std::size_t begin = open_[depth].size();
+    for (const std::vector<std::size_t>& places : alike_[depth]) {
+        Key values;
+        for (std::size_t place : places) values.push_back(key[begin + place]);
+        std::sort(values.begin(), values.end());
+        for (std::size_t i = 0; i < places.size(); ++i) key[begin + places[i]] = values[i];
+    }
     return key;
 }
 

@@ -3,8 +3,9 @@
 
   StartDiagram has one layer of nodes per variable, in their order. A node stands for all partial
   assignments with the same future: the same sums of linear conjuncts that are not complete yet, and
-  the same values of variables that a later check still reads. Its edges are the values that its
-  variable may take. Counting is one pass backwards, and the k-th start state, in the order of
+  the same values of variables that a later check still reads, whichever of them has which value
+  where that makes no difference (in a permutation). Its edges are the values that its variable may
+  take. Counting is one pass backwards, and the k-th start state, in the order of
   StartEnumerator::enumerate, is found by one walk down.
 */
 #pragma once
@@ -49,6 +50,7 @@ private:
 
     explicit StartDiagram(const StartEnumerator& starts);
 
+    void find_alike();
     bool build(Budget& budget, StopReason& stopped);
     bool grow_layer(std::size_t depth, Budget& budget, StopReason& stopped);
     bool count();
@@ -59,8 +61,10 @@ private:
     const StartEnumerator& starts_;
     std::vector<std::vector<std::size_t>> open_;      // by depth: linear conjuncts begun before it
     std::vector<std::vector<std::uint32_t>> needed_;  // by depth: variables before it, read later
-    std::vector<Layer> layers_;                       // one more than variables
-    std::vector<Key> keys_;                           // of the layer at hand
+    std::vector<std::vector<std::vector<std::size_t>>>
+        alike_;                  // by depth: places in needed_ whose values may be exchanged
+    std::vector<Layer> layers_;  // one more than variables
+    std::vector<Key> keys_;      // of the layer at hand
     std::size_t num_edges_ = 0;
 };
 

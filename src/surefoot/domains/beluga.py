@@ -22,7 +22,7 @@ the upper half upwards, the lower half downwards. ``swap_limit`` 0 stands for tw
 which leaves one swap to spare.
 
 Names, bounds and outcomes are those of the one published file, ``size=4-2``; what other sizes look
-like is our own extension of it. From 10 jigs on it takes long to draw the order at the start.
+like is our own extension of it.
 """
 
 from __future__ import annotations

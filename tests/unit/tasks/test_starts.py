@@ -249,6 +249,35 @@ def test_a_budget_that_ends_while_counting_leaves_nothing_behind():
     assert len(task.sample_starts(3, max_seconds=60)) == 3
 
 
+@pytest.mark.parametrize("seed", range(40))
+def test_counting_equals_listing_where_variables_must_differ(seed):
+    """Variables that differ from the same later ones are exchanged, and no others."""
+    rng = random.Random(seed)
+    d = Description("different")
+    variables = [d.int(f"x{i}", 0, rng.randint(2, 4)) for i in range(5)]
+    pairs = [pair for pair in itertools.combinations(variables, 2) if rng.random() < 0.7]
+    conditions = [rng.choice((a != b, ~(a == b), b != a)) for a, b in pairs]
+    a, b, c = rng.sample(variables, 3)
+    conditions += rng.choice(([], [a * b <= 4], [a + b >= 2], [implies(a == 1, b != c)], [a <= 1]))
+    d.start(functools.reduce(operator.and_, conditions, variables[0] >= 0))
+    task = d.compile()
+    listed = task.list_starts()
+    assert task.start_sampler.count(max_seconds=60) == len(listed)
+    if listed:
+        drawn = task.sample_starts(30 * len(listed), seed=seed)
+        assert set(drawn) == set(listed)
+
+
+def test_orders_of_many_things_are_counted_and_drawn():
+    task = domain("beluga", jigs=16)
+    begin = time.process_time()
+    drawn = task.sample_starts(100, seed=1)
+    assert time.process_time() - begin < 4
+    assert len(set(drawn)) == 100
+    assert all(len({s[f"jig_{i}"] for i in range(16)}) == 16 for s in drawn)
+    assert task.start_sampler.count(max_seconds=9) == math.factorial(16)
+
+
 CONDITIONS = {
     "two sums": lambda x, y, z, b: (x + y + z == 5) & (x - z <= 1),
     "not linear": lambda x, y, z, b: (x * z <= 4) & (y * y != x),
