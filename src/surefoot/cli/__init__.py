@@ -16,7 +16,8 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 
 INTERRUPTED = 130
@@ -31,7 +32,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         given = list(sys.argv[1:] if arguments is None else arguments)
         with Guard(given) as guard:
-            result = _run(given, begin)
+            with _shared(given, begin):
+                result = _command([word for word in given if word != QUIET])()
             sys.stdout.flush()
             guard.code = result if isinstance(result, int) else 0
         return guard.code
@@ -39,32 +41,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return INTERRUPTED
 
 
-def _run(given: list[str], begin: float) -> object:
-    """Run the command that is asked for; ``--quiet`` is for all of them."""
+def _told_at_once(given: list[str]) -> str | None:
+    """Return what is printed if that needs neither parser nor command: help and version."""
+    if given == ["--version"]:
+        from surefoot import __version__
+
+        return f"{__version__}\n"
     from surefoot.cli.commands import help_text
 
-    if given == ["--version"]:
-        _print_version()
-        return None
-    if (text := help_text(given)) is not None:
-        print(text, end="")
-        return None
+    return help_text(given)
+
+
+@contextmanager
+def _shared(given: list[str], begin: float) -> Iterator[None]:
+    """Let a command know when it began, and whether it is ``--quiet``, which is for all of them."""
+    if _told_at_once(given) is not None:
+        yield
+        return
     from surefoot.cli.deadline import command_begun
     from surefoot.cli.progress import Signs, signs_of_life
 
-    is_quiet = QUIET in given
-    with signs_of_life(Signs(is_quiet=is_quiet)), command_begun(begin):
-        return _command([each for each in given if each != QUIET])()
-
-
-def _print_version() -> None:
-    from surefoot import __version__
-
-    print(__version__)
+    with signs_of_life(Signs(is_quiet=QUIET in given)), command_begun(begin):
+        yield
 
 
 def _command(given: list[str]) -> Callable[[], object]:
     """Return the command that is asked for, with its arguments."""
+    if (text := _told_at_once(given)) is not None:
+        return partial(print, text, end="")
     from surefoot.cli.commands import check_command
 
     check_command(given)

@@ -30,7 +30,7 @@ def _resident(pid: int) -> int:
 
 def _children(pid: int) -> list[int]:
     """Return the processes that this one has started, and those that they have."""
-    found: list[int] = []
+    known: list[int] = []
     left = [pid]
     while left:
         for task in Path(f"/proc/{left.pop()}/task").glob("*/children"):
@@ -38,9 +38,9 @@ def _children(pid: int) -> list[int]:
                 new = list(map(int, task.read_text().split()))
             except (OSError, ValueError):
                 continue
-            found += new
+            known += new
             left += new
-    return found
+    return known
 
 
 class Memory:
