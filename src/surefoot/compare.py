@@ -1,8 +1,7 @@
 """Compare: what changed from one policy to others.
 
-What it does: evaluates each policy and fuzzes it from the same start states, half of the runs with
-the bias and half as they happen, finds the faults on the failing runs, and asks both policies for
-their decisions in states that either visits.
+What it does: evaluates each policy and fuzzes it from the same start states, finds the faults on
+the failing runs, and asks both policies for their decisions in states that either visits.
 
 What it guarantees: a fault that is called new is one, and the first policy decides otherwise in its
 state, whether its own runs came there or not; one that is called mended is a fault of the first,
@@ -177,26 +176,20 @@ class _Comparing:
         return _Known(policy, evaluation, failing, analysis, visits, stopped)
 
     def _failing(self, policy: Policy, seconds: float) -> tuple[tuple[Run, ...], str | None]:
-        """Return failing runs of the policy, and what ran out: every other one as it happens, which
-        comes to faults behind the one that the bias leads to.
-        """
+        """Return failing runs of the policy, and what ran out."""
         options = self.options
-        biased = FuzzOptions(
+        settings = FuzzOptions(
             bias=options.bias,
             max_steps=options.max_steps,
             workers=options.workers,
             seed=options.seed,
-            max_seconds=seconds / 2,
+            max_seconds=seconds,
             memory_mb=options.memory_mb,
         )
-        halves = (biased, replace(biased, bias="uniform", lookahead=1))
-        results = [
-            fuzz_packed(policy, b"".join(self.starts[half::2]), settings)
-            for half, settings in enumerate(halves)
-        ]
-        runs = [run for result in results for run in result.failing]
-        numbered = tuple(replace(run, run=n, same=()) for n, run in enumerate(runs))
-        return numbered, next((each.stopped for each in results if each.stopped), None)
+        result = fuzz_packed(policy, b"".join(self.starts), settings)
+        runs = enumerate(result.failing)
+        numbered = tuple(replace(run, run=number, same=()) for number, run in runs)
+        return numbered, result.stopped
 
     def _visits(self, policy: Policy, failing: Iterable[Run]) -> tuple[tuple[State, ...], bool]:
         """Return states with a decision on runs of the policy, those that fail first, and whether

@@ -25,9 +25,10 @@ TREES = (LINE, "--policy", "builtin:one-way-line-trees")
 LONG = ("domain:one-way-line?size=20-10", "--policy", "random")
 MANY = "1000000"
 SECONDS = 2.0
-WITHOUT_WORK = {"schema", "status", "show"}
+WITHOUT_WORK = {"corpus", "schema", "status", "show"}
 HARD: dict[str, tuple[str, ...]] = {
     "check": ("found/*.json",),
+    "compare": (LINE, "builtin:one-way-line-trees", "random", "--runs", MANY),
     "convert": ("found/policy.json", "-o", "new.json"),
     "debug": (*TREES, "-o", "new"),
     "decide": (LINE, "--sample", "200"),

@@ -80,7 +80,8 @@ def test_policy_in_the_document(surefoot: Surefoot, tmp_path: Path) -> None:
     policy = done.document["policy"]
     assert policy["name"] == "lamp.nnet"
     assert len(policy["sha256"]) == 64
-    assert policy["inputs"] == [{"variable": "x", "constant": None, "mean": 0.0, "scale": 1.0}]
+    scaling = {"mean": 0.0, "scale": 1.0}
+    assert policy["inputs"] == [{"variable": "x", "constant": None, "one_hot": None, **scaling}]
     assert policy["outputs"] == ["up", "down"]
     assert policy["fidelity"]["parts"][0]["asked"] == 4
     assert policy["fidelity"]["parts"][0]["differs"] == 0

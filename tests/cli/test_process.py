@@ -15,7 +15,9 @@ WALK = ("walk.jani", "--policy", "go.json")
 LINE = "domain:one-way-line?packages=2&locations=6&variant=icy-park"
 EXAMPLES = {
     "check": ("out/certificates/policy-safe.jsonl",),
+    "compare": ("walk.jani", "go.json", "first", "--runs", "20"),
     "convert": ("go.json", "-o", "NEW.json"),
+    "corpus": ("list", "--corpus", "NEW"),
     "debug": (*WALK, "--keep", "50", "-o", "NEW"),
     "decide": ("tasks.py:lamp",),
     "distill": (LINE, "--policy", "random", "--runs", "10", "-o", "NEW.json"),

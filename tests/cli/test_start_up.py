@@ -20,6 +20,8 @@ SLOW = {"cyclopts", "dataclasses", "hashlib", "importlib.metadata", "inspect", "
         "secrets", "torch"}  # fmt: skip
 ANSWERS = ("--version", "--help", "-h")
 SHARED = {
+    "compare": {"report"},
+    "corpus": {"replay"},
     "debug": {"decide"},
     "faults": {"fuzz", "decide"},
     "minimise": {"replay"},
@@ -49,8 +51,8 @@ def test_the_help_that_is_kept_is_what_the_parser_prints() -> None:
     assert made.stdout.decode() == HELP.read_text("utf-8"), "COLUMNS=80 surefoot --help > help.txt"
 
 
-def test_narrower_help_is_made_by_the_parser(surefoot: Surefoot) -> None:
-    lines = surefoot("--help", COLUMNS="60").out.splitlines()
+def test_narrower_help_is_made_by_the_parser(program: Surefoot) -> None:
+    lines = program("--help", COLUMNS="60").out.splitlines()
     assert max(map(len, lines[18:])) == 60
 
 

@@ -37,7 +37,7 @@ DEFINITIONS = {
     "sha256_of": 1,
 }
 SHARED_LIMIT = 21
-PRONOUN_LIMIT = 14
+PRONOUN_LIMIT = 0
 
 
 def defined(tree: ast.Module) -> Iterator[str]:

@@ -79,21 +79,23 @@ def test_replays_the_corpus_first(tmp_path):
     done = run_pytest(tmp_path, test.format("'first', runs=1, starts=[{'x': 0}]"))
     assert "of the corpus" not in done.stdout
     done = run_pytest(tmp_path, test.format("down, runs=9"))
-    assert "no fault in 9 runs and 1 of the corpus; " in done.stdout, done.stdout
+    assert "no fault in 9 runs, 3 distinct and 1 of the corpus; " in done.stdout, done.stdout
     done = run_pytest(tmp_path, test.format("down, runs=9"), "--surefoot-corpus", "none")
-    assert "no fault in 9 runs; " in done.stdout
+    assert "no fault in 9 runs, 3 distinct; " in done.stdout
 
 
 def test_the_corpus_that_is_named(tmp_path):
     with_corpus(tmp_path, "kept")
     test = "def test_policy(policy_check):\n    print(policy_check(TASK, down, runs=9))\n"
-    assert "no fault in 9 runs; " in run_pytest(tmp_path, test).stdout
+    assert "no fault in 9 runs, 3 distinct; " in run_pytest(tmp_path, test).stdout
     named = run_pytest(tmp_path, test, "--surefoot-corpus", "kept")
-    assert "no fault in 9 runs and 1 of the corpus; " in named.stdout
+    assert "no fault in 9 runs, 3 distinct and 1 of the corpus; " in named.stdout
     (tmp_path / "pytest.ini").write_text("[pytest]\nsurefoot_corpus = kept\n")
-    assert "no fault in 9 runs and 1 of the corpus; " in run_pytest(tmp_path, test).stdout
+    assert (
+        "no fault in 9 runs, 3 distinct and 1 of the corpus; " in run_pytest(tmp_path, test).stdout
+    )
     off = run_pytest(tmp_path, test, "--surefoot-corpus", "none")
-    assert "no fault in 9 runs; " in off.stdout
+    assert "no fault in 9 runs, 3 distinct; " in off.stdout
 
 
 def finding_in(text):

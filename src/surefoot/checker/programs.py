@@ -149,7 +149,7 @@ class _Writer:
         for operand in operands:
             texts += [operand.text, ", "]
         depth = 1 + max(operand.depth for operand in operands)
-        return _checked(_Piece((*texts, ")"), None, "", depth))
+        return _guarded(_Piece((*texts, ")"), None, "", depth))
 
     def _branch(self, what: str, argument: Any) -> None:
         if what == "jump if false":
@@ -186,7 +186,7 @@ def _around(
     if right is not None:
         text, depth = (text, _bracketed(right)), max(depth, right.depth)
     joint = "" if end else "operator"
-    return _checked(_Piece((text, end), kind, joint, depth + 1))
+    return _guarded(_Piece((text, end), kind, joint, depth + 1))
 
 
 def _chain(opened: _Open, last: _Piece) -> _Piece:
@@ -198,7 +198,7 @@ def _chain(opened: _Open, last: _Piece) -> _Piece:
     is_chain = opened.joint in (opened.first.joint, last.joint)
     depth = max(opened.first.depth, last.depth)
     text = (parts[0], f" {opened.joint} ", parts[1])
-    return _checked(_Piece(text, "bool", opened.joint, depth if is_chain else depth + 1))
+    return _guarded(_Piece(text, "bool", opened.joint, depth if is_chain else depth + 1))
 
 
 def _chosen(opened: _Open, last: _Piece) -> _Piece:
@@ -208,10 +208,10 @@ def _chosen(opened: _Open, last: _Piece) -> _Piece:
     kind = last.kind if last.kind == opened.first.kind else None
     depth = 1 + max(piece.depth for piece in pieces)
     text = (first, " if ", condition, " else ", other)
-    return _checked(_Piece(text, kind, "else", depth))
+    return _guarded(_Piece(text, kind, "else", depth))
 
 
-def _checked(piece: _Piece) -> _Piece:
+def _guarded(piece: _Piece) -> _Piece:
     if piece.depth > _MAX_DEPTH:
         raise _TooDeep
     return piece

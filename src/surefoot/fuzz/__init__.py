@@ -57,9 +57,9 @@ def fuzz(
     begin = time.perf_counter()
     starts = _starts(task, states, settings)
     left = max(settings.max_seconds - (time.perf_counter() - begin), 0.0)
-    how, states_ahead = with_lookahead(settings, BIASES[settings.bias].pick)
-    how = replace(how, max_seconds=left)
-    result = fuzz_packed(policy, starts, how, progress=progress, lookahead_states=states_ahead)
+    limited, states_ahead = with_lookahead(settings, BIASES[settings.bias].pick)
+    limited = replace(limited, max_seconds=left)
+    result = fuzz_packed(policy, starts, limited, progress=progress, lookahead_states=states_ahead)
     return replace(result, seconds=time.perf_counter() - begin)
 
 
@@ -168,8 +168,8 @@ class _Fuzzed(NamedTuple):
     strategies: tuple[CoreStrategy, ...]
 
 
-def _result(found: _Fuzzed, *, seconds: float) -> FuzzResult:
-    fuzzed = found.core
+def _result(produced: _Fuzzed, *, seconds: float) -> FuzzResult:
+    fuzzed = produced.core
     equal = fuzzed.equal_failing()
     counts: Counter[str] = Counter()
     cuts: Counter[str] = Counter()
@@ -189,26 +189,27 @@ def _result(found: _Fuzzed, *, seconds: float) -> FuzzResult:
         states=fuzzed.states,
         seconds=seconds,
         stopped=fuzzed.stopped or ("memory" if "memory" in cuts else None),
-        make_runs=lambda: _runs(found),
-        make_failing=lambda: _failing(found, equal),
+        make_runs=lambda: _runs(produced),
+        make_failing=lambda: _failing(produced, equal),
     )
 
 
-def _runs(found: _Fuzzed) -> tuple[Run, ...]:
+def _runs(produced: _Fuzzed) -> tuple[Run, ...]:
     """Return the runs that are done."""
-    numbered = enumerate(found.core.runs)
-    return tuple(_run(found, number, run) for number, run in numbered if run.is_done)
+    numbered = enumerate(produced.core.runs)
+    return tuple(_run(produced, number, run) for number, run in numbered if run.is_done)
 
 
-def _failing(found: _Fuzzed, equal: Iterable[Sequence[int]]) -> tuple[Run, ...]:
+def _failing(produced: _Fuzzed, equal: Iterable[Sequence[int]]) -> tuple[Run, ...]:
     """Return the first of equal failing runs, with the numbers of the others."""
     return tuple(
-        _run(found, first, found.core.run(first), same=tuple(others)) for first, *others in equal
+        _run(produced, first, produced.core.run(first), same=tuple(others))
+        for first, *others in equal
     )
 
 
-def _run(found: _Fuzzed, number: int, run: _core.FuzzRun, *, same: tuple[int, ...] = ()) -> Run:
-    task, is_mixed = found.task, len(found.strategies) > 1
+def _run(produced: _Fuzzed, number: int, run: _core.FuzzRun, *, same: tuple[int, ...] = ()) -> Run:
+    task, is_mixed = produced.task, len(produced.strategies) > 1
     return Run(
         run=number,
         states=PackedStates(run.states, 8 * task.core.words, task.unpack),
@@ -218,7 +219,7 @@ def _run(found: _Fuzzed, number: int, run: _core.FuzzRun, *, same: tuple[int, ..
         num_steps=run.steps,
         made=_made(task, run),
         same=same,
-        strategy=found.strategies[run.strategy].record if is_mixed else None,
+        strategy=produced.strategies[run.strategy].record if is_mixed else None,
     )
 
 

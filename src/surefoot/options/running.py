@@ -83,9 +83,9 @@ class CompareOptions(BudgetOptions):
     """How thoroughly to compare policies."""
 
     runs: Annotated[int, Least(1), Most(MAX_FUZZED, hint=MORE)] = 1_000
-    """how many runs of each policy to fuzz for faults, half of them with the bias uniform"""
+    """how many runs of each policy to fuzz for faults"""
     bias: str = FuzzOptions.bias
-    """how to pick an outcome in the other half: as in fuzz"""
+    """how to pick an outcome: as in fuzz"""
     visits: Annotated[int, Least(1)] = 1_000
     """compare decisions in so many states of runs of each policy, and in those of failing runs"""
     starts: Annotated[int, Least(1)] = EvaluateOptions.starts

@@ -73,15 +73,15 @@ class TableAnalysis:
         self._until, self._skips_errors = time.monotonic() + max_seconds, skip_errors
         width = 8 * self.task.core.words
         states = [packed[at : at + width] for at in range(0, len(packed), width)]
-        found = RunFaults([SAFE] * len(states), [SAFE] * len(numbers))
+        analysed = RunFaults([SAFE] * len(states), [SAFE] * len(numbers))
         for step in range(len(states) - 1, -1, -1):
-            found.states[step] = self._ask(states[step])
+            analysed.states[step] = self._ask(states[step])
             is_decision = step < len(numbers) and not self._is_silent(numbers[step])
-            if is_decision and not bugs_only and found.states[step].verdict == "safe":
-                self._look_at(found, step, states, numbers[step])
-        found.faults.reverse()
-        found.stopped = "seconds" if self._is_late else ""
-        return found
+            if is_decision and not bugs_only and analysed.states[step].verdict == "safe":
+                self._look_at(analysed, step, states, numbers[step])
+        analysed.faults.reverse()
+        analysed.stopped = "seconds" if self._is_late else ""
+        return analysed
 
     @property
     def _is_late(self) -> bool:
@@ -106,17 +106,19 @@ class TableAnalysis:
     def _outcomes(self, state: State, number: int) -> list[bytes]:
         return [each.packed for each in self.task.outcomes(state, self.task.actions[number])]
 
-    def _look_at(self, found: RunFaults, step: int, states: Sequence[bytes], number: int) -> None:
+    def _look_at(
+        self, analysed: RunFaults, step: int, states: Sequence[bytes], number: int
+    ) -> None:
         """Look at the decision of a safe state: the unsafe outcome is where the run went, if that
         is one.
         """
         state = self.task.unpack(states[step])
         answers = {each: self._ask(each) for each in self._outcomes(state, number)}
         unsafe = [each for each, answer in answers.items() if answer.verdict == "unsafe"]
-        found.decisions[step] = _of_all(list(answers.values()))
+        analysed.decisions[step] = _of_all(list(answers.values()))
         if unsafe:
             outcome = states[step + 1] if states[step + 1] in unsafe else unsafe[0]
-            found.faults.append(self._fault(step, state, number, outcome))
+            analysed.faults.append(self._fault(step, state, number, outcome))
 
     def _fault(self, step: int, state: State, number: int, outcome: bytes) -> GuiltyDecision:
         verdicts: dict[int, str] = {}

@@ -128,10 +128,10 @@ def _agreed(before: _Settled | None, name: str, answer: Answer) -> _Settled:
     if both is not None:
         return before._replace(interval=both)
     state = printable(str(answer.state), MAX_STATE_TEXT)
-    said, says = (_said(each) for each in (before.answer, answer))
+    said_before, says = (_said(each) for each in (before.answer, answer))
     raise SurefootError(
         "oracles-disagree",
-        f"{before.oracle} says {said} and {name} says {says} of state {state}",
+        f"{before.oracle} says {said_before} and {name} says {says} of state {state}",
         hint="this is a bug in Surefoot, please report it with the command and its input",
     )
 

@@ -35,7 +35,7 @@ HINT = (
 )
 
 
-class Memory:
+class DecisionMemory:
     """What a policy decided in which state, and where it is asked again."""
 
     def __init__(self, task: Task) -> None:
@@ -83,7 +83,7 @@ def not_deterministic(task: Task, state: bytes, first: int, second: int) -> Inpu
 
 def held(task: Task, ask: Ask) -> Ask:
     """Return the question with its answers held against each other."""
-    memory = Memory(task)
+    memory = DecisionMemory(task)
 
     def asked(state: bytes, applicable: list[int]) -> int:
         is_new = memory.is_new(state)
@@ -101,7 +101,7 @@ def held_all(task: Task, ask_all: AskAll, is_near: IsNear) -> AskAll:
     States are asked again in a batch of their own, the last one first: a decision must not depend
     on the company.
     """
-    memory = Memory(task)
+    memory = DecisionMemory(task)
 
     def asked(states: Sequence[bytes], applicable: Sequence[list[int]]) -> list[int]:
         choices = ask_all(states, applicable)

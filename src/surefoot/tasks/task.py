@@ -179,7 +179,7 @@ class Task(ABC):
         Where the task does not say, costs are 1, and outcomes equally likely.
         """
         try:
-            found = self.core.expand_weighted(self.packed(state))
+            expansions = self.core.expand_weighted(self.packed(state))
         except _core.ModelError as error:
             raise self.model_error(error) from None
         return tuple(
@@ -189,7 +189,7 @@ class Task(ABC):
                 tuple(map(self.unpack, each.outcomes)),
                 tuple(each.weights),
             )
-            for each in found
+            for each in expansions
         )
 
     @abstractmethod

@@ -17,6 +17,9 @@ from surefoot.policies.like import last_layer
 from surefoot.policies.loaded import Loaded
 from surefoot.policies.models import Model
 
+Foreign = Any
+"""an object of Stable-Baselines3 or of what it is made of"""
+
 FLAT = ("FlattenExtractor",)
 HINT = "give a function that asks it: lambda state: task.actions[int(model.predict(...)[0])]"
 
@@ -31,11 +34,11 @@ def read(thing: object) -> Loaded:
     return Loaded(loaded.model, Interface(inputs), notes=(*loaded.notes, *notes))
 
 
-def _policy_of(thing: Any) -> Any:
+def _policy_of(thing: Foreign) -> Foreign:
     return getattr(thing, "policy", thing)
 
 
-def _network(policy: Any) -> Any:
+def _network(policy: Foreign) -> Foreign:
     """Return the layers that score the actions, in one module."""
     import torch
 
@@ -47,12 +50,13 @@ def _network(policy: Any) -> Any:
     raise _unsupported(f"a {type(policy).__name__}")
 
 
-def _check(policy: Any) -> None:
+def _check(policy: Foreign) -> None:
     if hasattr(policy, "lstm_actor"):
         raise _unsupported("a recurrent policy, which is no function of the state,")
     if hasattr(policy, "log_std") or type(policy.action_space).__name__ != "Discrete":
         raise InputError("not-a-policy", "not a policy over actions: its actions are not Discrete")
-    extractor = type(getattr(policy, "q_net", policy).features_extractor).__name__
+    network: Foreign = policy.q_net if hasattr(policy, "q_net") else policy
+    extractor = type(network.features_extractor).__name__
     if extractor not in FLAT:
         raise _unsupported(f"the features extractor {extractor}")
 
@@ -62,7 +66,7 @@ def _unsupported(what: str) -> Unsupported:
 
 
 def _inputs(
-    thing: Any, policy: Any, count: int
+    thing: Foreign, policy: Foreign, count: int
 ) -> tuple[tuple[Input, ...] | None, tuple[str, ...]]:
     """Return how inputs are scaled, and what is not as it was; None if they are not."""
     normal = getattr(thing, "get_vec_normalize_env", lambda: None)()
@@ -79,16 +83,16 @@ def _inputs(
     return None, ()
 
 
-def _is_image(space: Any) -> bool:
+def _is_image(space: Foreign) -> bool:
     from stable_baselines3.common.preprocessing import is_image_space
 
     return bool(is_image_space(space))
 
 
-def _like(model: Model | None, thing: Any) -> object:
+def _like(model: Model | None, thing: Foreign) -> object:
     """Return a copy of a model whose last layer is that of a repaired network."""
     before = _network(_policy_of(thing))
-    after: Any = with_last_layer(before, last_layer(model, network_of(before).model))
+    after: Foreign = with_last_layer(before, last_layer(model, network_of(before).model))
     policy = copy.deepcopy(_policy_of(thing))
     if hasattr(policy, "q_net"):
         policy.q_net.q_net = after

@@ -22,6 +22,9 @@ from surefoot.policies.trees.forest import Tree, assemble, at_most
 if TYPE_CHECKING:
     from onnx import GraphProto, NodeProto
 
+Attributes = dict[str, Any]
+"""the attributes of a node, by name"""
+
 DOMAIN = "ai.onnx.ml"
 ENSEMBLES = ("TreeEnsembleClassifier", "TreeEnsembleRegressor")
 AROUND = ("Cast", "Identity", "ZipMap", "Normalizer", "Reshape")
@@ -85,8 +88,8 @@ def _loaded(node: NodeProto, shape: list[int]) -> Loaded:
     return Loaded(model, interface, notes=notes, at_least=not width)
 
 
-def _attributes(node: NodeProto) -> dict[str, Any]:
-    values: dict[str, Any] = {}
+def _attributes(node: NodeProto) -> Attributes:
+    values: Attributes = {}
     kinds = {1: "f", 2: "i", 3: "s", 6: "floats", 7: "ints", 8: "strings"}
     for entry in node.attribute:
         if entry.type not in kinds:
@@ -100,12 +103,12 @@ def _attributes(node: NodeProto) -> dict[str, Any]:
     return values
 
 
-def _base(values: dict[str, Any], count: int) -> Reals:
+def _base(values: Attributes, count: int) -> Reals:
     given = np.array(values.get("base_values", []), dtype=np.float64)
     return np.zeros(count) if not given.size else np.zeros(count) + given
 
 
-def _parts(values: dict[str, Any], kind: str, count: int) -> list[Tree]:
+def _parts(values: Attributes, kind: str, count: int) -> list[Tree]:
     """Return the trees in the order of their numbers, each leaf with a value for each output."""
     numbers = list(zip(values["nodes_treeids"], values["nodes_nodeids"], strict=True))
     rows: dict[int, list[int]] = defaultdict(list)
@@ -124,7 +127,7 @@ def _parts(values: dict[str, Any], kind: str, count: int) -> list[Tree]:
 
 def _check_outputs(
     rows: dict[int, list[int]],
-    values: dict[str, Any],
+    values: Attributes,
     weights: dict[tuple[int, int], dict[int, float]],
     count: int,
 ) -> None:
@@ -143,7 +146,7 @@ def _check_outputs(
 
 
 def _tree(
-    values: dict[str, Any],
+    values: Attributes,
     tree: int,
     rows: list[int],
     weights: dict[tuple[int, int], dict[int, float]],
@@ -184,7 +187,7 @@ def _tree(
     )
 
 
-def _of_margin(parts: list[Tree], values: dict[str, Any], base: Reals) -> tuple[list[Tree], Reals]:
+def _of_margin(parts: list[Tree], values: Attributes, base: Reals) -> tuple[list[Tree], Reals]:
     """Return trees of two classes as ones that score the second against a number, as onnxruntime
     decides: a half if one class alone has values and none is negative, else 0.
     """

@@ -26,6 +26,9 @@ from surefoot.policies.models import Layer, Model, Network, Precision, Trees
 from surefoot.policies.trees.forest import Tree, assemble, at_most
 from surefoot.policies.trees.reading import Reals
 
+Fitted = Any
+"""an object of scikit-learn, or a part of one"""
+
 SINGLE = ("DecisionTreeClassifier", "DecisionTreeRegressor", "ExtraTreeClassifier",
           "ExtraTreeRegressor")  # fmt: skip
 FORESTS = ("RandomForestClassifier", "RandomForestRegressor", "ExtraTreesClassifier",
@@ -42,7 +45,7 @@ ACTIVATIONS = {"identity": "linear", "logistic": "sigmoid", "tanh": "tanh", "rel
 LARGEST_NEGATIVE = -5e-324
 
 
-def trees_of(estimator: Any) -> Loaded:
+def trees_of(estimator: Fitted) -> Loaded:
     """Return what a fitted estimator scores actions with.
 
     The outputs of a classifier are its classes in order: names of actions, which are returned as
@@ -95,7 +98,7 @@ def _model(estimator: object, kind: str) -> Model:
     return _assembled(trees, estimator, base=np.zeros(size), divide_by=float(len(trees)))
 
 
-def members_of(estimator: Any) -> list[Any]:
+def members_of(estimator: Fitted) -> list[Fitted]:
     """Return the decision trees of an estimator, as scikit-learn has them, in their order."""
     kind = kind_of(estimator)
     if kind in BOOSTED:
@@ -103,7 +106,7 @@ def members_of(estimator: Any) -> list[Any]:
     return [estimator] if kind in SINGLE else list(estimator.estimators_)
 
 
-def parts_of(estimator: Any) -> list[Tree]:
+def parts_of(estimator: Fitted) -> list[Tree]:
     """Return the decision trees of an estimator one by one."""
     members = [member.tree_ for member in members_of(estimator)]
     if kind_of(estimator) not in BOOSTED:
@@ -121,7 +124,7 @@ def parts_of(estimator: Any) -> list[Tree]:
 
 def _assembled(
     trees: Sequence[Tree],
-    estimator: Any,
+    estimator: Fitted,
     *,
     base: Reals,
     divide_by: float = 1.0,
@@ -137,7 +140,7 @@ def _assembled(
     )
 
 
-def _vector_tree(tree: Any) -> Tree:
+def _vector_tree(tree: Fitted) -> Tree:
     """Return a tree whose leaves have a value for each class or each output."""
     values = np.asarray(tree.value, dtype=np.float64).reshape(tree.node_count, -1)
     width = values.shape[1]
@@ -146,7 +149,7 @@ def _vector_tree(tree: Any) -> Tree:
     return _tree(tree, values.ravel(), output=-1, width=width)
 
 
-def _tree(tree: Any, values: Reals, *, output: int, width: int = 1) -> Tree:
+def _tree(tree: Fitted, values: Reals, *, output: int, width: int = 1) -> Tree:
     return Tree(
         leaf=np.asarray(tree.children_left) == -1,
         features=np.asarray(tree.feature, dtype=np.int64),
@@ -165,7 +168,7 @@ def _thresholds(given: object) -> Reals:
     return np.minimum(at_most(np.asarray(given, dtype=np.float64)), largest)
 
 
-def _histograms(estimator: Any) -> Trees:
+def _histograms(estimator: Fitted) -> Trees:
     """Return gradient boosting over histograms, whose trees compare doubles."""
     if getattr(estimator, "_preprocessor", None) is not None:
         raise unsupported(estimator, "HistGradientBoosting with splits by category")
@@ -181,7 +184,7 @@ def _histograms(estimator: Any) -> Trees:
     return _assembled(trees, estimator, base=base, input_precision="float64")
 
 
-def _histogram_tree(nodes: Any, *, output: int) -> Tree:
+def _histogram_tree(nodes: Fitted, *, output: int) -> Tree:
     return Tree(
         leaf=nodes["is_leaf"].astype(bool),
         features=nodes["feature_idx"].astype(np.int64),
@@ -194,7 +197,7 @@ def _histogram_tree(nodes: Any, *, output: int) -> Tree:
     )
 
 
-def _votes(estimator: Any) -> Trees:
+def _votes(estimator: Fitted) -> Trees:
     """Return AdaBoost over decision trees: each votes for a class with its weight."""
     count = len(estimator.classes_)
     kinds = {type(each).__name__ for each in estimator.estimators_}
@@ -208,7 +211,7 @@ def _votes(estimator: Any) -> Trees:
     return _assembled(trees, estimator, base=np.zeros(count), divide_by=divide_by)
 
 
-def _voting_tree(member: Any, weight: Any, classes: Any) -> Tree:
+def _voting_tree(member: Fitted, weight: Fitted, classes: Fitted) -> Tree:
     tree, count = member.tree_, len(classes)
     proba = np.asarray(tree.value, dtype=np.float64).reshape(tree.node_count, -1)
     voted = member.classes_[proba.argmax(axis=1)]
@@ -216,13 +219,13 @@ def _voting_tree(member: Any, weight: Any, classes: Any) -> Tree:
     return _tree(tree, votes.ravel(), output=-1, width=count)
 
 
-def _boosted_base(estimator: Any) -> Reals:
+def _boosted_base(estimator: Fitted) -> Reals:
     start = _start(estimator)
     is_binary = estimator.estimators_.shape[1] == 1
     return np.concatenate([[LARGEST_NEGATIVE], start]) if is_binary else start
 
 
-def _start(estimator: Any) -> Reals:
+def _start(estimator: Fitted) -> Reals:
     """Return the scores before the first round, if they are the same everywhere."""
     kind = type(estimator.init_).__name__
     if estimator.init_ != "zero" and kind != "DummyClassifier":
@@ -234,7 +237,7 @@ def _start(estimator: Any) -> Reals:
     return np.asarray(estimator._raw_predict_init(nowhere), dtype=np.float64).ravel()
 
 
-def _linear(estimator: Any) -> Network:
+def _linear(estimator: Fitted) -> Network:
     """Return a linear classifier; of two classes the scores are 0 and that of the second."""
     weights = np.atleast_2d(np.asarray(estimator.coef_, dtype=np.float64))
     biases = np.zeros(len(weights)) + np.asarray(estimator.intercept_, dtype=np.float64)
@@ -244,7 +247,7 @@ def _linear(estimator: Any) -> Network:
     return Network((Layer(weights, biases, "linear"),), precision)
 
 
-def _network(estimator: Any) -> Network:
+def _network(estimator: Fitted) -> Network:
     precision = str(estimator.coefs_[0].dtype)
     hidden = ACTIVATIONS[estimator.activation]
     layers = []
