@@ -182,6 +182,10 @@ private:
     StopReason look(const Progress& progress) {
         if (progress.expanded <= kFew && ++polls_ % kPollsPerLook != 0 && !is_slow())
             return StopReason::none;
+        return look_at_budget();
+    }
+
+    StopReason look_at_budget() {
         const StopReason reason = budget_.look(work_->progress());
         if (reason != StopReason::none) work_->stop(reason);
         return reason;
@@ -196,6 +200,7 @@ private:
             do_round(end, mix.plan());
             mix.learn(result_.runs, done, end);
             done = end;
+            look_at_budget();  // a round may be shorter than the pauses between looks
         }
     }
 
@@ -233,8 +238,7 @@ private:
         std::unique_lock lock(mutex_);
         while (!changed_.wait_for(lock, kPause, [&] { return finished_ == threads.size(); })) {
             lock.unlock();
-            const StopReason reason = budget_.look(work_->progress());
-            if (reason != StopReason::none) work_->stop(reason);
+            look_at_budget();
             lock.lock();
         }
         lock.unlock();
