@@ -1,11 +1,12 @@
 """The bias ``mixed``, the default: what it finds, that it is reproducible, and what runs say."""
 
 import math
+import time
 from collections import Counter
 
 import pytest
 
-from surefoot import Description, InputError, find_faults
+from surefoot import Description, InputError, domain, find_faults, load_policy
 from surefoot.findings.runs import run_from
 from surefoot.fuzz import fuzz
 from surefoot.fuzz.bias import BIASES
@@ -208,3 +209,13 @@ def test_no_states_no_runs():
 
 def test_biases_are_listed_with_the_default_first():
     assert BIASES.built_in == ("mixed", "uniform", "greedy", "weighted")
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_rounds_that_are_over_at_once_keep_to_the_time(workers: int) -> None:
+    task = domain("two-way-line", packages=2, locations=6, variant="icy")
+    policy = load_policy("builtin:two-way-line-icy-trees", task)
+    begin = time.process_time()
+    result = fuzz(task, policy, runs=1_000_000, workers=workers, max_seconds=0.2)
+    assert result.stopped == "seconds"
+    assert time.process_time() - begin < 5
