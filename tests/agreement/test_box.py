@@ -411,6 +411,7 @@ def test_parts_of_boxes_do_what_their_states_do():
     assert min(seen[what] for what in ("step", "fail", "goal", "coarse", "unsure")) > 5, seen
 
 
+@pytest.mark.slow
 @pytest.mark.fuzz
 def test_start_states_are_in_the_start_boxes_and_satisfy_the_constraints():
     """So do all reachable states, whatever is done there."""

@@ -20,12 +20,19 @@ from surefoot import SurefootError, checker, explore, load_task
 
 MODELS = 5_000
 PARTS = 20
+QUICK_PARTS = 5  # the others are marked slow
 # The loader refuses these at once; the checker only when a step meets them.
 REFUSED = {"negative-probability", "too-many-start-states"}
 
 
 @pytest.mark.fuzz
-@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize(
+    "part",
+    [
+        *range(QUICK_PARTS),
+        *(pytest.param(part, marks=pytest.mark.slow) for part in range(QUICK_PARTS, PARTS)),
+    ],
+)
 def test_core_agrees_with_checker(part, tmp_path):
     path = tmp_path / "model.jani"
     for seed in range(part, MODELS, PARTS):

@@ -1,5 +1,7 @@
 """A policy format from outside: its files are read like those of built-in ones."""
 
+import pytest
+
 TASK = "domain:counter?goal=3"
 ONE, TWO = "0 1\n0 0\n", "0 0\n0 1\n"
 
@@ -33,6 +35,7 @@ def test_unknown_suffixes(surefoot, tmp_path):
     assert 'did you mean ".weights"?' in done.err
 
 
+@pytest.mark.slow
 def test_of_a_file(surefoot, tmp_path):
     """The suffix does not matter then."""
     policy = "toy_format.py:FORMAT:policy.txt"

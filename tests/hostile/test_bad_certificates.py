@@ -107,6 +107,7 @@ def test_junk_in_right_ones(mixed, right):
     assert rejected > 2_500
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("depth", [1_000, 100_000])
 def test_nested_without_end(mixed, right, depth):
     assert not is_accepted(mixed, nested(depth))

@@ -297,6 +297,7 @@ def lamps(tmp_path_factory: pytest.TempPathFactory) -> tuple[Lamp, Lamp]:
     return Lamp(tmp_path_factory.mktemp("lamp")), Lamp(folder, goal=never)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", DOCUMENTS)
 def test_only_harmless_mutants_are_accepted(kind: str, lamps: tuple[Lamp, Lamp]) -> None:
     policy, make = DOCUMENTS[kind]
@@ -321,6 +322,7 @@ def test_only_harmless_mutants_are_accepted(kind: str, lamps: tuple[Lamp, Lamp])
     assert {place: " ".join(sorted(names)) for place, names in by_place.items()} == HARMLESS[kind]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", DOCUMENTS)
 def test_mutants_about_named_tasks_and_policies(kind: str, lamps: tuple[Lamp, Lamp]) -> None:
     """Without TASK and --policy the document says where they are, and hashes what they are."""

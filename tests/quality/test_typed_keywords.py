@@ -18,6 +18,7 @@ debug(task, "first", kep=3)
 """
 
 
+@pytest.mark.slow
 def test_mypy_knows_the_options(tmp_path):
     pytest.importorskip("mypy")
     file = tmp_path / "calls.py"

@@ -158,6 +158,7 @@ def test_damaged_files_are_refused(name, tmp_path):
     assert caught.value.file.endswith("sym_model.json")
 
 
+@pytest.mark.slow
 def test_long_chains_and_circles_of_rules(tmp_path):
     """No recursion: 100,000 rules about each other, written in the worst order."""
     count = 100_000

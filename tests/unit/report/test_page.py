@@ -361,6 +361,7 @@ def with_junk(content: Any, path: tuple[Any, ...], junk: Any) -> Any:
     return copy
 
 
+@pytest.mark.slow
 def test_forged_data_are_reported_or_refused(blocks: report.CampaignSource) -> None:
     """Whatever stands in them: an error of the input, or a report; never anything else."""
     content = json.loads(json.dumps(dict(blocks.content)))

@@ -239,6 +239,7 @@ def deep_right():
     return total
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("build", [deep_left, deep_right])
 def test_a_hundred_thousand_levels(build):
     root = build()

@@ -35,7 +35,9 @@ def test_table_is_an_exact_compiled_task(env_id):
     assert task.sha256 == from_gym(env_id).sha256
 
 
-@pytest.mark.parametrize("env_id", TABLES)
+@pytest.mark.parametrize(
+    "env_id", [pytest.param(e, marks=pytest.mark.slow) if "Taxi" in e else e for e in TABLES]
+)
 def test_steps_and_probabilities_are_those_of_the_table(env_id):
     """Held against the table itself, from every start state on, to all that is reachable."""
     task = from_gym(env_id)

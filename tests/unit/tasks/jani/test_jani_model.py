@@ -238,6 +238,7 @@ def test_functions_that_explode_are_refused(load):
     assert caught.value.code == "expression-too-large"
 
 
+@pytest.mark.slow
 def test_a_product_that_explodes_is_refused(load):
     many = [automaton(*[edge("a") for _ in range(60)], name=f"m{i}") for i in range(3)]
     with pytest.raises(Unsupported) as caught:
