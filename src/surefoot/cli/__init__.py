@@ -32,8 +32,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         given = list(sys.argv[1:] if arguments is None else arguments)
         with Guard(given) as guard:
-            with _shared(given, begin):
-                result = _command([word for word in given if word != QUIET])()
+            result: object = None
+            if (text := _told_at_once(given)) is not None:
+                print(text, end="")
+            else:
+                with _shared(given, begin):
+                    result = _command([word for word in given if word != QUIET])()
             sys.stdout.flush()
             guard.code = result if isinstance(result, int) else 0
         return guard.code
@@ -55,9 +59,6 @@ def _told_at_once(given: list[str]) -> str | None:
 @contextmanager
 def _shared(given: list[str], begin: float) -> Iterator[None]:
     """Let a command know when it began, and whether it is ``--quiet``, which is for all of them."""
-    if _told_at_once(given) is not None:
-        yield
-        return
     from surefoot.cli.deadline import command_begun
     from surefoot.cli.progress import Signs, signs_of_life
 
@@ -67,8 +68,6 @@ def _shared(given: list[str], begin: float) -> Iterator[None]:
 
 def _command(given: list[str]) -> Callable[[], object]:
     """Return the command that is asked for, with its arguments."""
-    if (text := _told_at_once(given)) is not None:
-        return partial(print, text, end="")
     from surefoot.cli.commands import check_command
 
     check_command(given)
