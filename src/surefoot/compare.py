@@ -30,6 +30,7 @@ from surefoot.fuzz.bias import check_bias
 from surefoot.options import CompareOptions, FuzzOptions, chosen
 from surefoot.options.keywords import CompareChanges
 from surefoot.policies import Policy, as_policy
+from surefoot.policies.decisions import possible_decision
 from surefoot.records import EvaluateResult, Fault, FaultsResult, Run
 from surefoot.records.comparing import (
     SHOWN_DIFFERENCES,
@@ -267,7 +268,7 @@ def _told_apart(faults: Faults, others: Faults, policy: Policy) -> Told:
     """
     apart, alike = [], []
     for key, fault in faults.items():
-        decision = fault.action if key in others else _decision(policy, fault.state)
+        decision = fault.action if key in others else possible_decision(policy, fault.state)
         if decision == fault.action:
             alike.append(fault)
         else:
@@ -275,21 +276,11 @@ def _told_apart(faults: Faults, others: Faults, policy: Policy) -> Told:
     return tuple(apart), alike
 
 
-def _decision(policy: Policy, state: State) -> str | None:
-    """Return what a policy decides; None if it has no decision that can be taken."""
-    try:
-        return policy.decide(state)
-    except InputError as error:
-        if not error.code.startswith("policy-"):
-            raise
-        return None
-
-
 def _decisions(policy: Policy, states: Sequence[State]) -> list[str | None]:
     try:
         return list(policy.decide_all(states))
     except InputError:
-        return [_decision(policy, state) for state in states]
+        return [possible_decision(policy, state) for state in states]
 
 
 def _with_margins(

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from surefoot import _core
 from surefoot.errors import InputError, nearest_hint, printable, quoted, shown
 from surefoot.tasks.state import State
 from surefoot.tasks.task import MAX_STATE_TEXT, Task
+
+if TYPE_CHECKING:
+    from surefoot.policies import Policy
 
 Decide = Callable[[State], str]
 
@@ -85,6 +88,16 @@ def policy_error(task: Task, error: Exception) -> InputError:
         return InputError("policy-no-decision", f"the policy has no decision, {_where(state)}")
     applicable = [name for name in task.applicable(state) if name not in task.silent]
     return _not_applicable(task.actions[number], state, applicable)
+
+
+def possible_decision(policy: Policy, state: State) -> str | None:
+    """Return what a policy decides; None if it has no decision that can be taken."""
+    try:
+        return policy.decide(state)
+    except InputError as error:
+        if not error.code.startswith("policy-"):
+            raise
+        return None
 
 
 def _where(state: State) -> str:

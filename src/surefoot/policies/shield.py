@@ -25,6 +25,7 @@ from surefoot import __version__, _core
 from surefoot.errors import InputError, SurefootError, Unsupported, printable, quoted, shown
 from surefoot.files import read_json, sha256_of, write_files
 from surefoot.policies import BUILT_IN, Policy, load_policy
+from surefoot.policies.decisions import possible_decision
 from surefoot.policies.formats import SHIELD, SHIELD_KEY, kind_of
 from surefoot.policies.tables import Table
 from surefoot.policies.writing import check_place
@@ -99,7 +100,7 @@ def _safe_decisions(policy: Policy, faults: Iterable[Any]) -> dict[State, str]:
         left = [name for name in names if name not in blamed[state]]
         if not left:
             raise InputError("no-safe-action", f"no safe action is known in state {state}")
-        decided = _decided(policy, state)
+        decided = possible_decision(policy, state)
         decisions[state] = decided if decided in left else left[0]
     return decisions
 
@@ -112,16 +113,6 @@ def _alternatives(fault: Any) -> tuple[str, ...]:
     if fault.alternatives or getattr(fault, "make_certificates", None) is None:
         return tuple(fault.alternatives)
     return tuple(fault.certificates.alternatives)
-
-
-def _decided(policy: Policy, state: State) -> str | None:
-    """Return what the policy decides; None if this is not possible."""
-    try:
-        return policy.decide(state)
-    except InputError as error:
-        if not error.code.startswith("policy-"):
-            raise
-        return None
 
 
 # -- reading ---------------------------------------------------------------------------------
