@@ -3,12 +3,12 @@
 import re
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated
 
 from cyclopts import Group, Parameter
 
 from surefoot.cli.arguments import spelled
-from surefoot.cli.decide import read_radius
+from surefoot.cli.decide import Radius
 from surefoot.errors import InputError
 from surefoot.options import (
     ALIASES,
@@ -81,16 +81,7 @@ class FaultFlags(FaultOptions):
 
     max_seconds: HiddenSeconds = FaultOptions.max_seconds
     memory_mb: HiddenInt = FaultOptions.memory_mb
-    radius: Annotated[
-        int | Literal["inf"] | None,
-        Parameter(
-            converter=read_radius,
-            n_tokens=1,
-            allow_leading_hyphen=True,
-            show_default=lambda _: "inf",
-            show_choices=False,
-        ),
-    ] = None  # type: ignore[assignment]  # FaultOptions makes a number of it
+    radius: Radius = None  # type: ignore[assignment]  # FaultOptions makes a number of it
     """R or inf: how often a safe run may differ from the policy; inf is for any policy"""
     bugs_only: HiddenFlag = False
     deviations: HiddenFlag = False

@@ -73,6 +73,19 @@ def read_radius(_: object, tokens: Sequence[Token]) -> int | str:
     return number
 
 
+Radius = Annotated[
+    int | Literal["inf"] | None,
+    Parameter(
+        converter=read_radius,
+        n_tokens=1,
+        allow_leading_hyphen=True,
+        show_default=lambda _: "inf",
+        show_choices=False,
+    ),
+]
+"""a radius as the command line takes it: an infinite one is not the same as none given"""
+
+
 @dataclass(frozen=True, kw_only=True)
 class DecideArguments(DecideOptions):
     """The options as the command line takes them: an infinite radius has a name, and is not the
@@ -83,16 +96,7 @@ class DecideArguments(DecideOptions):
     """stop after this many seconds, whatever is still to be decided or checked"""
     state_seconds: float = DecideOptions.max_seconds
     """give up a state after this many seconds"""
-    radius: Annotated[
-        int | Literal["inf"] | None,
-        Parameter(
-            converter=read_radius,
-            n_tokens=1,
-            allow_leading_hyphen=True,
-            show_default=lambda _: "inf",
-            show_choices=False,
-        ),
-    ] = None  # type: ignore[assignment]  # `plain` makes it that of DecideOptions
+    radius: Radius = None  # type: ignore[assignment]  # `plain` makes it that of DecideOptions
     """R or inf: how often a run may differ from the policy; inf is for any policy"""
 
     def __post_init__(self) -> None:

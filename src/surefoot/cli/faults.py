@@ -7,7 +7,7 @@ import time
 from contextlib import redirect_stdout
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
@@ -20,7 +20,7 @@ from surefoot.cli.arguments import (
     checked_options,
 )
 from surefoot.cli.deadline import Deadline
-from surefoot.cli.decide import read_radius
+from surefoot.cli.decide import Radius
 from surefoot.cli.fuzz import (  # noqa: F401  # read_lookahead is in its annotations
     FuzzArguments,
     plain_options,
@@ -54,16 +54,7 @@ FUZZ_SHARE = 0.5  # of the time that is left: the rest is for the faults on what
 class FaultsArguments(FuzzArguments, FaultOptions):
     """The options of fuzzing and of looking for faults, as the command line takes them."""
 
-    radius: Annotated[
-        int | Literal["inf"] | None,
-        Parameter(
-            converter=read_radius,
-            n_tokens=1,
-            allow_leading_hyphen=True,
-            show_default=lambda _: "inf",
-            show_choices=False,
-        ),
-    ] = None  # type: ignore[assignment]  # FaultOptions makes a number of it
+    radius: Radius = None  # type: ignore[assignment]  # FaultOptions makes a number of it
     """R or inf: how often a safe run may differ from the policy; inf is for any policy"""
     bugs_only: Annotated[bool, Parameter(show_default=False)] = False
     """only tell which states are bugs: do not look at the outcomes of decisions"""
